@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/clients"
+	"mcp-bash/pkg/clients/editors"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
@@ -127,7 +128,7 @@ func (o *configOptions) run(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	place := clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root}
+	place := clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root, Open: editors.Open}
 	switch {
 	case o.entries:
 		return untilSignal(func(ctx context.Context) error { return o.printEntries(ctx, s, place) })

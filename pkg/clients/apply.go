@@ -13,13 +13,11 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/clients/internal/tomledit"
-	"mcp-bash/pkg/clients/internal/yamledit"
+	"mcp-bash/pkg/clients/internal/format"
 	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/userfile"
-	"mcp-bash/pkg/json/jsonedit"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -65,7 +63,7 @@ func Apply(ctx context.Context, r Request) (*Change, error) {
 	target.dry = r.DryRun
 	r.Server = r.forFile()
 	var change *Change
-	backup, err := target.edit(ctx, r.Client.format.max, func(before before) ([]byte, error) {
+	backup, err := target.edit(ctx, r.Client.max, func(before before) ([]byte, error) {
 		var err error
 		change, err = r.edited(before)
 		if err != nil {
@@ -81,9 +79,9 @@ func Apply(ctx context.Context, r Request) (*Change, error) {
 }
 
 func (r Request) edited(b before) (*Change, error) {
-	e, mark, err := r.Client.open(b.text)
+	e, mark, err := r.Client.open(r.Place.Open, b.text)
 	if err != nil {
-		return nil, fmt.Errorf("not %s: %w", r.Client.format.name, err)
+		return nil, fmt.Errorf("not %s: %w", r.Client.Format, err)
 	}
 	path := r.Client.path(r.Server.Name)
 	entry, err := e.Get(path...)
@@ -132,8 +130,8 @@ func (r Request) edited(b before) (*Change, error) {
 	return change, nil
 }
 
-// put writes an entry, even if the editor cannot replace all its values in their places, such as a list in YAML.
-func put(e editor, entry json.RawMessage, path []string) error {
+// put writes an entry, even if the format.Editor cannot replace all its values in their places, such as a list in YAML.
+func put(e format.Editor, entry json.RawMessage, path []string) error {
 	err := e.Set(entry, path...)
 	if err != nil {
 		if err = e.Remove(path...); err == nil {
@@ -155,10 +153,10 @@ func (r Request) removesGone(entry json.RawMessage) bool {
 
 // without removes our entry. If the backup shows that the text is the backup with our entry
 // added, it returns the backup. It returns nil if we wrote the whole file.
-func (r Request) without(b before, entry []byte, e editor, mark []byte) ([]byte, error) {
+func (r Request) without(b before, entry []byte, e format.Editor, mark []byte) ([]byte, error) {
 	path := r.Client.path(r.Server.Name)
 	add := func(text []byte) []byte {
-		e, mark, err := r.Client.open(text)
+		e, mark, err := r.Client.open(r.Place.Open, text)
 		if err != nil {
 			return nil
 		}
@@ -313,53 +311,13 @@ func orNone(dir *os.Root, err error) (*os.Root, error) {
 	return dir, err
 }
 
-type format struct {
-	name string
-	max  int // bytes; a larger file is not touched
-	open func(c *Client, text []byte) (editor, error)
-}
-
-// An editor changes values in a text and keeps the rest.
-type editor interface {
-	Get(path ...string) (json.RawMessage, error)
-	Set(value json.RawMessage, path ...string) error
-	Remove(path ...string) error
-	Bytes() []byte
-}
-
-var (
-	strictJSON  = format{"JSON", 16 << 20, openJSON(jsonedit.Dialect{})}
-	commentJSON = format{"JSON with comments", 16 << 20, openJSON(jsonedit.Dialect{Comments: true})}
-	lenientJSON = format{"JSON with comments", 16 << 20, openJSON(jsonedit.Dialect{Comments: true, TrailingCommas: true})}
-	tomlFormat  = format{"TOML", 1 << 20, func(_ *Client, text []byte) (editor, error) {
-		return orNil(tomledit.Open(text))
-	}}
-	yamlFormat = format{"YAML", 1 << 20, func(c *Client, text []byte) (editor, error) {
-		return orNil(yamledit.Open(text, c.list))
-	}}
-)
-
-// orNil returns a nil interface instead of a nil pointer if there is an error.
-func orNil[E editor](e E, err error) (editor, error) {
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
-}
-
-func openJSON(d jsonedit.Dialect) func(*Client, []byte) (editor, error) {
-	return func(_ *Client, text []byte) (editor, error) {
-		return orNil(d.Open(text))
-	}
-}
-
-func (c *Client) open(text []byte) (e editor, mark []byte, err error) {
+func (c *Client) open(open Opener, text []byte) (e format.Editor, mark []byte, err error) {
 	if bytes.HasPrefix(text, rawjson.ByteOrderMark) {
 		mark, text = rawjson.ByteOrderMark, text[len(rawjson.ByteOrderMark):]
 	}
-	if len(bytes.TrimSpace(text)) == 0 && c.fresh != "" {
-		text = []byte(c.fresh)
+	if len(bytes.TrimSpace(text)) == 0 && c.Fresh != "" {
+		text = []byte(c.Fresh)
 	}
-	e, err = c.format.open(c, text)
+	e, err = open(c.Format, c.Commas, c.List, text)
 	return e, mark, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/clients/editors"
 	"mcp-bash/pkg/project"
 )
 
@@ -68,7 +69,7 @@ func TestProjectLinks(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(outside, "mcp.json"), "{}")
 	r := request(t, "cursor")
-	r.File, r.Place, r.Scope = "", Place{System: "linux", Root: root}, ProjectScope
+	r.File, r.Place, r.Scope = "", Place{Open: editors.Open, System: "linux", Root: root}, ProjectScope
 	at := filepath.Join(root, ".cursor")
 	for _, lead := range []string{outside, "../outside"} {
 		if err := os.Symlink(lead, at); err != nil {

@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clients/editors"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -30,7 +32,7 @@ var demo = Server{Name: "demo", Command: "/opt/mcp/bin/mcp-bash", Root: "/home/y
 func home(t *testing.T) Place {
 	dir := t.TempDir()
 	env := project.Env{"HOME": filepath.Join(dir, "home")}
-	return Place{System: "linux", Env: env, Root: filepath.Join(dir, "project")}
+	return Place{Open: editors.Open, System: "linux", Env: env, Root: filepath.Join(dir, "project")}
 }
 
 // request returns a request that adds demo to a file in a new directory.
@@ -40,7 +42,7 @@ func request(t *testing.T, client string) Request {
 	if c == nil {
 		t.Fatalf("no client %s", client)
 	}
-	return Request{Client: c, Server: demo, File: filepath.Join(t.TempDir(), "file")}
+	return Request{Client: c, Server: demo, Place: Place{Open: editors.Open}, File: filepath.Join(t.TempDir(), "file")}
 }
 
 func apply(t *testing.T, r Request, want string) *Change {
@@ -75,7 +77,7 @@ func writeFile(t *testing.T, path, text string) {
 // second run changes nothing. Removing the entry restores the file, with or without a
 // backup.
 func TestClients(t *testing.T) {
-	for _, c := range clients {
+	for _, c := range clients() {
 		t.Run(c.Name, func(t *testing.T) {
 			golden := filepath.Join("testdata", "clients", c.Name+".txtar")
 			archive, err := txtar.ParseFile(golden)
@@ -118,7 +120,7 @@ func TestClients(t *testing.T) {
 				}
 				apply(t, remove, Absent)
 			}
-			if snippet, err := c.Snippet(demo); err != nil || c.printed == "" && string(snippet) != got["new"] {
+			if snippet, err := c.Snippet(demo); err != nil || c.Printed == nil && string(snippet) != got["new"] {
 				t.Errorf("%v, %s", err, snippet)
 			}
 
@@ -259,7 +261,7 @@ func TestSameRootThroughLink(t *testing.T) {
 
 // CLI-715: the path of each client's file.
 func TestPlaces(t *testing.T) {
-	p := Place{Env: project.Env{"HOME": "/h", "USERPROFILE": "/w", "APPDATA": "/w/AppData"}, Root: "/p"}
+	p := Place{Open: editors.Open, Env: project.Env{"HOME": "/h", "USERPROFILE": "/w", "APPDATA": "/w/AppData"}, Root: "/p"}
 	for _, tc := range []struct{ client, system, scope, want string }{
 		{"claude-desktop", "linux", "", "/h/.config/Claude/claude_desktop_config.json"},
 		{"claude-desktop", "darwin", "", "/h/Library/Application Support/Claude/claude_desktop_config.json"},
@@ -345,7 +347,7 @@ func TestWorkspace(t *testing.T) {
 	}
 	rootsOf := func(t *testing.T, r Request) string {
 		t.Helper()
-		e, _, err := r.Client.open([]byte(readFile(t, r.File)))
+		e, _, err := r.Client.open(editors.Open, []byte(readFile(t, r.File)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,10 +355,10 @@ func TestWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env, _ := r.Client.field("$env")
+		env, _ := field(r.Client.Entry, "$env")
 		return rawjson.TextOf(rawjson.Get(entry, env), "MCPBASH_ROOTS")
 	}
-	for _, c := range clients {
+	for _, c := range clients() {
 		r := request(t, c.Name)
 		r.Server.OwnRoots = true
 		apply(t, r, Added)
@@ -390,8 +392,8 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
-	for _, c := range clients {
-		for _, name := range c.mistaken {
+	for _, c := range clients() {
+		for _, name := range c.Mistaken {
 			if Find(name) != nil || !slices.Contains(Suggest(name), c.Name) {
 				t.Errorf("%s of %s is a client's name, or suggests %q", name, c.Name, Suggest(name))
 			}
@@ -415,21 +417,29 @@ func TestPresentFile(t *testing.T) {
 
 // Every client has an entry in the table with all required fields.
 func TestTable(t *testing.T) {
+	strict := json.NewDecoder(bytes.NewReader(table))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&[]struct {
+		Client, Title string
+		row
+	}{}); err != nil {
+		t.Error(err)
+	}
 	seen := map[string]bool{}
-	for _, c := range clients {
-		if seen[c.Name] || c.Title == "" || c.format.open == nil || c.section == nil || c.after == "" {
+	for _, c := range clients() {
+		if seen[c.Name] || c.Title == "" || c.Format == "" || c.Section == nil || c.After == "" {
 			t.Errorf("%s is duplicate or incomplete", c.Name)
 		}
 		seen[c.Name] = true
-		if h := c.http; (h.entry == "") != (h.instead != "") || h.entry != "" && !strings.Contains(h.entry, `"$url"`) {
+		if h := c.HTTP; (h.Entry == nil) != (h.Instead != "") || h.Entry != nil && !strings.Contains(string(h.Entry), `"$url"`) {
 			t.Errorf("%s: %+v", c.Name, h)
 		}
 		for _, placeholder := range []string{"$command", "$env"} {
-			if name, _ := c.field(placeholder); name == "" {
+			if name, _ := field(c.Entry, placeholder); name == "" {
 				t.Errorf("%s: no %s in the entry", c.Name, placeholder)
 			}
 		}
-		if c.list && !(strings.Contains(c.entry, `"name":"$name"`) && strings.Contains(c.http.entry, `"name":"$name"`)) {
+		if c.List && !(strings.Contains(string(c.Entry), `"name":"$name"`) && strings.Contains(string(c.HTTP.Entry), `"name":"$name"`)) {
 			t.Errorf("%s: an item of a list needs a name", c.Name)
 		}
 	}
@@ -473,8 +483,8 @@ func FuzzServer(f *testing.F) {
 		s := Server{
 			Name: strings.ToValidUTF8(name, "?"), Command: "/opt/mcp-bash", Root: strings.ToValidUTF8(root, "?"),
 		}
-		for _, c := range clients {
-			e, _, err := c.open(nil)
+		for _, c := range clients() {
+			e, _, err := c.open(editors.Open, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -536,9 +546,9 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused(max)
-		small := *r.Client
-		small.format.max = 100
-		r.Client = &small
+		small := *r.Client.row
+		small.max = 100
+		r.Client = &Client{r.Client.Name, r.Client.Title, &small}
 		filler := map[string]string{"cursor": "{}", "codex": "a = 1\n", "goose": "a: 1\n"}[client]
 		filler += strings.Repeat("\n", 100-len(filler))
 		writeFile(t, r.File, filler+"\n")
@@ -603,8 +613,8 @@ func TestDryRun(t *testing.T) {
 func TestProjectFilesRunNext(t *testing.T) {
 	p := &project.Project{Root: filepath.FromSlash("/p")}
 	listed := p.RunsNext()
-	for _, client := range clients {
-		for _, file := range client.project {
+	for _, client := range clients() {
+		for _, file := range client.Project {
 			file = filepath.Join(p.Root, filepath.FromSlash(file))
 			if !slices.ContainsFunc(listed, func(path string) bool { return fsys.Within(path, file) }) {
 				t.Errorf("%s of %s is not in the table of pkg/run/code", file, client.Name)

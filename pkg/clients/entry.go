@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clients/internal/format"
 	"mcp-bash/pkg/clients/launch"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
@@ -44,7 +45,7 @@ type Server struct {
 // forFile returns the server as it is written to the file of a request (CLI-1142).
 func (r Request) forFile() Server {
 	if r.Server.Remote == nil && r.isProjects() {
-		return r.Server.portable(r.Client.folder)
+		return r.Server.portable(r.Client.Folder)
 	}
 	return r.Server
 }
@@ -91,9 +92,13 @@ func (s Server) env(workspace string) json.RawMessage {
 	if s.shared {
 		root = s.folder
 	}
-	switch {
+	switch dir := filepath.Dir(s.Command); {
 	case s.Package != nil:
-		s.Package.env(&b, s)
+		// A program that is not where every process looks for programs often needs others next to it, as npx needs node.
+		// So its entry has the PATH of this shell.
+		if s.path != "" && dir != "/usr/bin" && dir != "/bin" {
+			b.Name("PATH").String(s.path)
+		}
 	case root != "" || !s.shared:
 		b.Name(launch.RootVariable).String(root)
 	}
@@ -110,18 +115,22 @@ func (c *Client) entryFor(s Server) json.RawMessage {
 	if s.Remote != nil {
 		return c.remoteEntry(s)
 	}
-	return s.fill(c.entry, c.workspace)
+	return s.fill(c.Entry, c.Workspace)
 }
 
-func (s Server) fill(template, workspace string) json.RawMessage {
+func (s Server) fill(template json.RawMessage, workspace string) json.RawMessage {
+	text, url := string(template), ""
 	if s.Package != nil {
-		template = s.withArgs(template)
+		text = s.withArgs(text)
+	} else if s.Remote != nil {
+		url = s.Remote.URL
 	}
 	return json.RawMessage(strings.NewReplacer(
 		`"$command"`, string(rawjson.Quote(s.Command)),
 		`"$name"`, string(rawjson.Quote(s.Name)),
+		`"$url"`, string(rawjson.Quote(url)),
 		`"$env"`, string(s.env(workspace)),
-	).Replace(template))
+	).Replace(text))
 }
 
 // JSON returns how to start the server or to connect to it, for programs (CLI-703, H-804).
@@ -129,7 +138,7 @@ func (s Server) JSON() json.RawMessage {
 	if s.Remote != nil {
 		return s.Remote.json(s.Name)
 	}
-	return s.fill(`{"name":"$name","command":"$command","args":[],"env":"$env"}`, "")
+	return s.fill(json.RawMessage(`{"name":"$name","command":"$command","args":[],"env":"$env"}`), "")
 }
 
 // Snippet returns the output of --client: the client's file as if it had no other entries
@@ -139,23 +148,23 @@ func (c *Client) Snippet(s Server) ([]byte, error) {
 		if err := c.Connects(s.Remote, false); err != nil {
 			return nil, err
 		}
-	} else if c.printed != "" {
-		return append(rawjson.AppendIndent(nil, s.fill(c.printed, ""), 0), '\n'), nil
+	} else if c.Printed != nil {
+		return append(rawjson.AppendIndent(nil, s.fill(c.Printed, ""), 0), '\n'), nil
 	}
-	e, _, err := c.open(nil)
-	if err == nil {
-		err = e.Set(c.entryFor(s), c.path(s.Name)...)
+	path, entry := c.path(s.Name), c.entryFor(s)
+	switch c.Format {
+	case "TOML":
+		return []byte(format.Table(path, entry, "\n")), nil
+	case "YAML":
+		return []byte(c.Fresh + format.Member(path[0], format.Nested(entry, path[1:], c.List), 0, "\n")), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return e.Bytes(), nil
+	return append(rawjson.AppendIndent(nil, rawjson.Nested(entry, path...), 0), '\n'), nil
 }
 
 // field returns the name of the member of an entry that has a placeholder in the template.
 // list is true if the placeholder is the first element of a list.
-func (c *Client) field(placeholder string) (name string, list bool) {
-	for _, m := range rawjson.Members(json.RawMessage(c.entry)) {
+func field(template json.RawMessage, placeholder string) (name string, list bool) {
+	for _, m := range rawjson.Members(template) {
 		switch string(m.Value) {
 		case `"` + placeholder + `"`:
 			return m.Name, false
@@ -169,7 +178,7 @@ func (c *Client) field(placeholder string) (name string, list bool) {
 // commandOf returns the command of an entry. If the command is a list, it also returns the
 // other elements.
 func (c *Client) commandOf(entry json.RawMessage) (command string, rest []json.RawMessage) {
-	name, list := c.field("$command")
+	name, list := field(c.Entry, "$command")
 	value := rawjson.Get(entry, name)
 	if list {
 		all := slices.Collect(rawjson.Elements(value))
@@ -227,29 +236,37 @@ func (s setting) in(entry json.RawMessage) json.RawMessage {
 	return rawjson.With(entry, name, value)
 }
 
-// lacking returns the values that our entry needs to match an entry that is written now.
-// Only the command is replaced; other values that people changed or added are kept.
+// lacking returns the values that our entry needs to match an entry that is written now. Only the command, and what the
+// command line gives for a server over HTTP, are replaced. Other values that people changed or added are kept.
 func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
-	if s.Remote != nil {
-		return c.lackingRemote(entry, s)
-	}
-	env, _ := c.field("$env")
-	command, isList := c.field("$command")
+	add := func(value json.RawMessage, path ...string) { list = append(list, setting{path, value}) }
+	env, _ := field(c.Entry, "$env")
+	command, isList := field(c.Entry, "$command")
 	if s.Package != nil {
 		list = c.lackingPackage(entry, s)
 	}
 	for _, m := range rawjson.Members(c.entryFor(s)) {
 		present := rawjson.Get(entry, m.Name)
-		switch {
+		switch name := m.Name; {
 		case present == nil:
-			list = append(list, setting{[]string{m.Name}, m.Value})
-		case m.Name == env:
+			add(m.Value, name)
+		case s.Remote != nil && name == c.HTTP.Headers[0]:
+			list = append(list, c.lackingHeaders(entry, s.Remote)...)
+		case s.Remote != nil && name == c.HTTP.Keys:
+			if names, _ := rawjson.Strings(present); !slices.Contains(names, s.Remote.TokenEnv) {
+				add(stringsJSON(append(names, s.Remote.TokenEnv)), name)
+			}
+		case s.Remote != nil:
+			if (name == "type" || name == c.HTTP.Token) && !rawjson.Equal(present, m.Value) {
+				add(m.Value, name)
+			}
+		case name == env:
 			for _, variable := range rawjson.Members(m.Value) {
 				if rawjson.Get(present, variable.Name) == nil {
-					list = append(list, setting{[]string{env, variable.Name}, variable.Value})
+					add(variable.Value, env, variable.Name)
 				}
 			}
-		case m.Name == command && s.Package == nil:
+		case name == command && s.Package == nil:
 			now, rest := c.commandOf(entry)
 			if now == s.Command {
 				continue
@@ -263,7 +280,7 @@ func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 				}
 				value = b.End().Bytes()
 			}
-			list = append(list, setting{[]string{m.Name}, value})
+			add(value, name)
 		}
 	}
 	return list
@@ -286,14 +303,14 @@ func (c *Client) Warnings(s Server) (list []string) {
 		return r
 	}, s.Name), "")
 	others := strings.ReplaceAll(rest, "_", "")
-	switch n := c.names; {
-	case s.Name == n.reserved && s.Name != "":
+	switch n := c.Names; {
+	case s.Name == n.Reserved && s.Name != "":
 		list = append(list, fmt.Sprintf("%s reserves the name %q%s", c.Title, s.Name, remedy))
 	case others != "":
 		list = append(list, fmt.Sprintf("%q: %s %s, as it has characters other than letters, digits, - and _%s", s.Name,
-			c.Title, cmp.Or(n.other, "may reject the name"), remedy))
-	case others != rest && n.bar != "":
-		list = append(list, fmt.Sprintf("%q: %s %s%s", s.Name, c.Title, n.bar, remedy))
+			c.Title, cmp.Or(n.Other, "may reject the name"), remedy))
+	case others != rest && n.Bar != "":
+		list = append(list, fmt.Sprintf("%q: %s %s%s", s.Name, c.Title, n.Bar, remedy))
 	}
 	if n := toolnames.Of(c.Title); n != nil && n.Max > 0 && n.Room(s.Name) < roomForTools {
 		list = append(list, fmt.Sprintf("%q is long: %s limits the names of tools with the server's to %d characters. "+
@@ -310,7 +327,7 @@ func (c *Client) Warnings(s Server) (list []string) {
 	if s.Package != nil && !filepath.IsAbs(s.Command) {
 		list = append(list, fmt.Sprintf("%s is not on PATH; install it, or write its path into the entry", s.Command))
 	}
-	for _, begin := range c.expands {
+	for _, begin := range c.Expands {
 		for _, text := range texts {
 			if strings.Contains(text, begin) {
 				list = append(list, fmt.Sprintf("%s: %s expands variables that begin with %q; %s", text, c.Title, begin,

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -105,14 +104,6 @@ func (s Server) args() []string {
 	return args
 }
 
-// env adds the variables of the package's entry. A program that is not where every process looks for programs often
-// needs others next to it, as npx needs node. So its entry has the PATH of this shell.
-func (p *Package) env(b *rawjson.Builder, s Server) {
-	if dir := filepath.Dir(s.Command); s.path != "" && dir != "/usr/bin" && dir != "/bin" {
-		b.Name("PATH").String(s.path)
-	}
-}
-
 // withArgs puts the arguments into the template of an entry.
 func (s Server) withArgs(template string) string {
 	args := string(stringsJSON(s.args()))
@@ -157,7 +148,7 @@ func (c *Client) lackingPackage(entry json.RawMessage, s Server) (list []setting
 	if slices.Equal(have, want) {
 		return nil
 	}
-	name, isList := c.field("$command")
+	name, isList := field(c.Entry, "$command")
 	if isList {
 		return []setting{{[]string{name}, stringsJSON(want)}}
 	}
@@ -192,7 +183,7 @@ func (p *Package) Instructions(hasRoots bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		language, _, _ := strings.Cut(strings.ToLower(c.format.name), " ")
+		language, _, _ := strings.Cut(strings.ToLower(c.Format), " ")
 		block := "```" + language + "\n" + strings.TrimRight(string(entry), "\n") + "\n```\n"
 		if titles[block] == nil {
 			blocks = append(blocks, block)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/clients/editors"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 )
@@ -108,7 +109,7 @@ func TestPackagePath(t *testing.T) {
 // restores the file.
 func TestPackageEntries(t *testing.T) {
 	for _, text := range []string{"npm:@me/demo@1.0.0", "pypi:demo@1.0.0", "oci:ghcr.io/me/demo:1.0.0"} {
-		for _, c := range clients {
+		for _, c := range clients() {
 			r := request(t, c.Name)
 			r.Server = mustPackage(t, text).Server(project.Env{})
 			entry := apply(t, r, Added).New
@@ -121,7 +122,7 @@ func TestPackageEntries(t *testing.T) {
 			writeFile(t, r.File, kept)
 			r.Server = mustPackage(t, strings.Replace(text, "1.0.0", "1.1.0", 1)).Server(project.Env{})
 			words := func(text []byte) []string {
-				e, _, err := c.open(text)
+				e, _, err := c.open(editors.Open, text)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -27,30 +27,21 @@ type Header struct{ Name, Value string }
 // http describes how a client connects to a server over Streamable HTTP. The zero value stands for a client that
 // cannot do that.
 type http struct {
-	// entry is the JSON of a server's entry, without headers. It contains "$url" and may contain "$name".
-	entry   string
-	headers []string // the path of the headers in the entry; nil: ["headers"]
-	// variable is what the client replaces by an environment variable in a header, with NAME for its name. "": the
+	// Entry is a server's entry, without headers. It contains "$url" and may contain "$name".
+	Entry   json.RawMessage
+	Headers []string // the path of the headers in the entry; in clients.json the default is ["headers"]
+	// Variable is what the client replaces by an environment variable in a header, with NAME for its name. "": the
 	// client has no such variables.
-	variable string
-	// token is the field for the name of the environment variable that has the token, if the client has one.
-	token string
-	// keys is the field that lists the variables used in headers, if the client has one.
-	keys string
-	// userOnly means that the client accepts variables in the user's file only.
-	userOnly bool
-	reminder string // the condition under which the client replaces variables
-	instead  string // for a client that cannot connect: where the user adds such a server
+	Variable string
+	// Token is the field for the name of the environment variable that has the token, if the client has one.
+	Token string
+	// Keys is the field that lists the variables used in headers, if the client has one.
+	Keys string
+	// UserOnly means that the client accepts variables in the user's file only.
+	UserOnly bool
+	Reminder string // the condition under which the client replaces variables
+	Instead  string // for a client that cannot connect: where the user adds such a server
 }
-
-// Entries that several clients share.
-const (
-	urlEntry       = `{"url":"$url"}`
-	serverURLEntry = `{"serverUrl":"$url"}`
-	httpURLEntry   = `{"httpUrl":"$url"}`
-	httpEntry      = `{"type":"http","url":"$url"}`
-	remoteEntry    = `{"type":"remote","url":"$url"}`
-)
 
 // proxy is the package of the npm registry that connects a client for stdio with a server over HTTP.
 const proxy = "mcp-remote@0.15.1"
@@ -121,17 +112,17 @@ const authorization = "Authorization"
 // Connects returns nil if a client can connect to the server, or the reason and the remedy. isProjects means that the
 // file is the project's.
 func (c *Client) Connects(r *Remote, isProjects bool) error {
-	h := c.http
+	h := c.HTTP
 	switch {
-	case h.entry == "":
+	case h.Entry == nil:
 		return cli.Failf(cli.CodeNotFound, "the file of %s has no servers over HTTP", c.Title).
-			WithHint("%s, or let it start a proxy: command npx, arguments -y %s %s", h.instead, proxy, r.URL)
-	case r.TokenEnv != "" && h.variable == "" && h.token == "":
+			WithHint("%s, or let it start a proxy: command npx, arguments -y %s %s", h.Instead, proxy, r.URL)
+	case r.TokenEnv != "" && h.Variable == "" && h.Token == "":
 		return cli.Failf(cli.CodeInvalid, "%s is not known to replace variables in headers", c.Title).
 			WithHint("leave out --token-env if the server supports OAuth; or give the token itself, which the file then "+
 				"contains, with --header 'Authorization: Bearer TOKEN'; or let %s start a proxy: command npx, arguments "+
 				"-y %s %s --header 'Authorization: Bearer ${%s}'", c.Title, proxy, r.URL, r.TokenEnv)
-	case r.TokenEnv != "" && h.userOnly && isProjects:
+	case r.TokenEnv != "" && h.UserOnly && isProjects:
 		return cli.Failf(cli.CodeInvalid, "%s ignores a project's file with variables", c.Title).
 			WithHint("leave out --scope project")
 	}
@@ -146,68 +137,40 @@ func (r Request) connects() error {
 	return r.Client.Connects(r.Server.Remote, r.isProjects())
 }
 
-func (h http) pathOfHeaders() []string {
-	if h.headers == nil {
-		return []string{"headers"}
-	}
-	return h.headers
-}
-
 func (c *Client) headersOf(r *Remote) []Header {
 	list := r.Headers
-	if r.TokenEnv != "" && c.http.token == "" {
+	if r.TokenEnv != "" && c.HTTP.Token == "" {
 		list = append(slices.Clone(list), Header{authorization,
-			"Bearer " + strings.ReplaceAll(c.http.variable, "NAME", r.TokenEnv)})
+			"Bearer " + strings.ReplaceAll(c.HTTP.Variable, "NAME", r.TokenEnv)})
 	}
 	return list
 }
 
 func (c *Client) remoteEntry(s Server) json.RawMessage {
 	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(json.RawMessage(c.http.entry)) {
-		switch string(m.Value) {
-		case `"$url"`:
-			b.Name(m.Name).String(s.Remote.URL)
-		case `"$name"`:
-			b.Name(m.Name).String(s.Name)
-		default:
-			b.Name(m.Name).Raw(m.Value)
-		}
-	}
-	if s.Remote.TokenEnv != "" && c.http.token != "" {
-		b.Name(c.http.token).String(s.Remote.TokenEnv)
+	b.Object().Members(s.fill(c.HTTP.Entry, ""))
+	if s.Remote.TokenEnv != "" && c.HTTP.Token != "" {
+		b.Name(c.HTTP.Token).String(s.Remote.TokenEnv)
 	}
 	if headers := c.headersOf(s.Remote); len(headers) > 0 {
-		path := c.http.pathOfHeaders()
-		for _, name := range path {
-			b.Name(name).Object()
-		}
+		var list rawjson.Builder
+		list.Object()
 		for _, h := range headers {
-			b.Name(h.Name).String(h.Value)
+			list.Name(h.Name).String(h.Value)
 		}
-		for range path {
-			b.End()
-		}
+		path := c.HTTP.Headers
+		b.Name(path[0]).Raw(rawjson.Nested(list.End().Bytes(), path[1:]...))
 	}
-	if s.Remote.TokenEnv != "" && c.http.keys != "" {
-		b.Name(c.http.keys).Strings([]string{s.Remote.TokenEnv})
+	if s.Remote.TokenEnv != "" && c.HTTP.Keys != "" {
+		b.Name(c.HTTP.Keys).Strings([]string{s.Remote.TokenEnv})
 	}
 	return b.End().Bytes()
 }
 
-func (c *Client) remoteURL(entry json.RawMessage) string {
-	for _, m := range rawjson.Members(json.RawMessage(c.http.entry)) {
-		if string(m.Value) == `"$url"` {
-			return rawjson.TextOf(entry, m.Name)
-		}
-	}
-	return ""
-}
-
 // foreignRemote returns the reason why an entry is not for this server over HTTP, or "".
 func (c *Client) foreignRemote(entry json.RawMessage, r *Remote) string {
-	address := c.remoteURL(entry)
+	name, _ := field(c.HTTP.Entry, "$url")
+	address := rawjson.TextOf(entry, name)
 	switch command, _ := c.commandOf(entry); {
 	case command != "":
 		return fmt.Sprintf("it runs %s", command)
@@ -219,31 +182,8 @@ func (c *Client) foreignRemote(entry json.RawMessage, r *Remote) string {
 	return ""
 }
 
-// lackingRemote returns the values that an entry needs to match an entry that is written now. Values that the command
-// line gives replace those in the entry. Other values that people changed or added are kept.
-func (c *Client) lackingRemote(entry json.RawMessage, s Server) (list []setting) {
-	path := c.http.pathOfHeaders()
-	for _, m := range rawjson.Members(c.remoteEntry(s)) {
-		present := rawjson.Get(entry, m.Name)
-		switch {
-		case present == nil:
-			list = append(list, setting{[]string{m.Name}, m.Value})
-		case m.Name == path[0]:
-			list = append(list, c.lackingHeaders(entry, s.Remote)...)
-		case m.Name == c.http.keys:
-			if names, _ := rawjson.Strings(present); !slices.Contains(names, s.Remote.TokenEnv) {
-				var b rawjson.Builder
-				list = append(list, setting{[]string{m.Name}, b.Strings(append(names, s.Remote.TokenEnv)).Bytes()})
-			}
-		case (m.Name == "type" || m.Name == c.http.token) && !rawjson.Equal(present, m.Value):
-			list = append(list, setting{[]string{m.Name}, m.Value})
-		}
-	}
-	return list
-}
-
 func (c *Client) lackingHeaders(entry json.RawMessage, r *Remote) (list []setting) {
-	path := c.http.pathOfHeaders()
+	path := c.HTTP.Headers
 	present := rawjson.Path(entry, path...)
 	for _, h := range c.headersOf(r) {
 		name := h.Name
@@ -288,9 +228,9 @@ func (r *Remote) unprotected() string {
 // links describes the links by which a client adds a server. In a template, NAME is the server's name, and CONFIG its
 // entry as JSON. BASE64 is the entry in Base64, and ENTRY the entry with the name in it. Each is encoded for a URL.
 type links struct {
-	web   string // opens the client from a web page; GitHub keeps only these in a README
-	app   string // opens the client directly; "": none is documented
-	badge string // a picture, with LABEL for the text "Install NAME"
+	Web   string // opens the client from a web page; GitHub keeps only these in a README
+	App   string // opens the client directly; "": none is documented
+	Badge string // a picture, with LABEL for the text "Install NAME"
 }
 
 // A Link is a server's link for a client.
@@ -303,8 +243,8 @@ type Link struct {
 
 // Linked returns the clients that have links.
 func Linked() (list []*Client) {
-	for _, c := range clients {
-		if c.links.web != "" {
+	for _, c := range clients() {
+		if c.Links.Web != "" {
 			list = append(list, c)
 		}
 	}
@@ -315,16 +255,16 @@ func Linked() (list []*Client) {
 // and no values of headers.
 func (c *Client) Link(s Server) (*Link, error) {
 	switch {
-	case c.links.web == "":
+	case c.Links.Web == "":
 		return nil, cli.Failf(cli.CodeNotFound, "%s has no install links", c.Title).
 			WithHint("clients with links: %s", strings.Join(namesOf(Linked()), ", "))
 	case s.Package != nil:
 		s = s.portable("")
-	case s.Remote == nil && c.folder == "":
+	case s.Remote == nil && c.Folder == "":
 		return nil, cli.Failf(cli.CodeNotFound, "%s has no variable for the folder of a project, so a link cannot start its "+
 			"server", c.Title).WithHint("give the address of a server with --http")
 	case s.Remote == nil:
-		s = s.portable(c.folder)
+		s = s.portable(c.Folder)
 	case len(s.Remote.Headers) > 0:
 		return nil, cli.Usagef("--link and --header exclude each other: everybody could read the value; use --token-env")
 	case len(secrets.Scan([]byte(s.Remote.URL))) > 0:
@@ -339,8 +279,8 @@ func (c *Client) Link(s Server) (*Link, error) {
 		"NAME", escape(s.Name), "CONFIG", escape(string(entry)), "BASE64", escape(base64.StdEncoding.EncodeToString(entry)),
 		"ENTRY", escape(string(named(s.Name, entry))), "LABEL", escape(label(s.Name)),
 	)
-	l := &Link{Client: c, Web: fill.Replace(c.links.web), App: fill.Replace(c.links.app)}
-	l.Markdown = "[![Install in " + c.Title + "](" + fill.Replace(c.links.badge) + ")](" + l.Web + ")"
+	l := &Link{Client: c, Web: fill.Replace(c.Links.Web), App: fill.Replace(c.Links.App)}
+	l.Markdown = "[![Install in " + c.Title + "](" + fill.Replace(c.Links.Badge) + ")](" + l.Web + ")"
 	return l, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clients/editors"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -50,10 +51,10 @@ func TestRemoteClients(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, text, want[name])
 		}
 	}
-	for _, c := range clients {
+	for _, c := range clients() {
 		r := request(t, c.Name)
 		r.Server = remoteDemo(t, "")
-		if c.http.entry == "" {
+		if c.HTTP.Entry == nil {
 			_, err := Apply(t.Context(), r)
 			check(c.Name+" refuses", err.Error()+"\n")
 			continue
@@ -61,7 +62,7 @@ func TestRemoteClients(t *testing.T) {
 		apply(t, r, Added)
 		check(c.Name+" plain", readFile(t, r.File))
 		r.Server = remoteDemo(t, "DEMO_TOKEN", "X-Team: blue $HOME")
-		if c.http.variable == "" && c.http.token == "" {
+		if c.HTTP.Variable == "" && c.HTTP.Token == "" {
 			_, err := Apply(t.Context(), r)
 			check(c.Name+" refuses the token", err.Error()+"\n")
 			r.Server = remoteDemo(t, "", "Authorization: Bearer secret", "X-Team: blue $HOME")
@@ -110,7 +111,7 @@ func sameEntry(t *testing.T, c *Client, a, b string) bool {
 	t.Helper()
 	var entries [2]string
 	for i, text := range []string{a, b} {
-		e, _, err := c.open([]byte(text))
+		e, _, err := c.open(editors.Open, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,11 +284,11 @@ func FuzzRemote(f *testing.F) {
 			return
 		}
 		s := Server{Name: strings.ToValidUTF8(name, "?"), Remote: r}
-		for _, c := range clients {
+		for _, c := range clients() {
 			if c.Connects(r, false) != nil {
 				continue
 			}
-			e, _, err := c.open(nil)
+			e, _, err := c.open(editors.Open, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,7 +321,7 @@ func TestLinkDecodes(t *testing.T) {
 			}
 			forFile := s
 			if s.Remote == nil {
-				forFile.Command, forFile.shared, forFile.folder = "mcp-bash", true, c.folder
+				forFile.Command, forFile.shared, forFile.folder = "mcp-bash", true, c.Folder
 			}
 			want := string(c.entryFor(forFile))
 			for _, link := range []string{l.Web, l.App} {
@@ -384,7 +385,7 @@ func TestLinkedClients(t *testing.T) {
 		{"a secret", secret, ""},
 	} {
 		var got []string
-		for _, c := range clients {
+		for _, c := range clients() {
 			if l, err := c.Link(tc.s); err == nil {
 				got = append(got, l.Client.Name)
 			}

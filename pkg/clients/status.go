@@ -78,7 +78,7 @@ func (r Request) status(ctx context.Context) Status {
 	}
 	s.Scope = UserScope
 	s.State, s.Reason = r.state(ctx)
-	if s.State != Missing || r.Client.project == nil {
+	if s.State != Missing || r.Client.Project == nil {
 		return s
 	}
 	r.Scope = ProjectScope
@@ -93,7 +93,7 @@ func (r Request) status(ctx context.Context) Status {
 // isInstalled reports whether one of the user's files or its folder exists. The home directory does not count.
 func (r Request) isInstalled() bool {
 	home := cmp.Or(r.Place.Env["HOME"], r.Place.Env["USERPROFILE"])
-	return slices.ContainsFunc(r.Client.user.on(r.Place.System), func(pattern string) bool {
+	return slices.ContainsFunc(r.Client.User.on(r.Place.System), func(pattern string) bool {
 		path, err := r.Place.expand(pattern)
 		if err != nil {
 			return false
@@ -171,15 +171,15 @@ func (r Request) entries(ctx context.Context) (list []Entry, err error) {
 	}
 	c := r.Client
 	t.dry = true
-	_, err = t.edit(ctx, c.format.max, func(b before) ([]byte, error) {
+	_, err = t.edit(ctx, c.max, func(b before) ([]byte, error) {
 		if len(bytes.TrimSpace(b.text)) == 0 {
 			return b.text, nil
 		}
-		e, _, err := c.open(b.text)
+		e, _, err := c.open(r.Place.Open, b.text)
 		if err != nil {
-			return nil, t.failed(fmt.Errorf("not %s: %w", c.format.name, err))
+			return nil, t.failed(fmt.Errorf("not %s: %w", c.Format, err))
 		}
-		section, err := e.Get(c.section...)
+		section, err := e.Get(c.Section...)
 		if err != nil {
 			return nil, t.failed(err)
 		}
@@ -217,7 +217,7 @@ func (c *Client) started(entry json.RawMessage) (command, root string) {
 	if strings.TrimSuffix(base, ".exe") != "mcp-bash" {
 		return "", ""
 	}
-	env, _ := c.field("$env")
+	env, _ := field(c.Entry, "$env")
 	return command, rawjson.TextOf(rawjson.Get(entry, env), launch.RootVariable)
 }
 

@@ -13,9 +13,9 @@ import (
 // CLI-753: each entry that --apply writes is found again, for each client. It is reported when its project or its
 // program is missing, and then --remove needs no --force.
 func TestEntries(t *testing.T) {
-	for _, c := range clients {
+	for _, c := range clients() {
 		place := home(t)
-		if c.printed != "" || c.user.on(place.System) == nil {
+		if c.Printed != nil || c.User.on(place.System) == nil {
 			continue
 		}
 		dir := t.TempDir()

@@ -118,20 +118,11 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 		if f.root.BeforeExtra = f.text; len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
 			f.root.BeforeExtra = concat(f.text, f.lineBreak())
 		}
-		f.root.Value, f.root.AfterExtra = f.layOut(wrapped(path, value), "", false), []byte(f.lineBreak())
+		f.root.Value, f.root.AfterExtra = f.layOut(rawjson.Nested(value, path...), "", false), []byte(f.lineBreak())
 	default:
-		f.insert(l.value, path[l.found], wrapped(path[l.found+1:], value))
+		f.insert(l.value, path[l.found], rawjson.Nested(value, path[l.found+1:]...))
 	}
 	return f.commit(path)
-}
-
-// wrapped returns a value nested in an object for each name of a path.
-func wrapped(path []string, value json.RawMessage) json.RawMessage {
-	for _, name := range slices.Backward(path) {
-		var b rawjson.Builder
-		value = b.Object().Name(name).Raw(value).End().Bytes()
-	}
-	return value
 }
 
 func (f *File) insert(v *hujson.Value, name string, value json.RawMessage) {

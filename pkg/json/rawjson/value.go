@@ -181,6 +181,15 @@ func With(object json.RawMessage, name string, value json.RawMessage) json.RawMe
 	return b.End().Bytes()
 }
 
+// Nested returns a value in an object for each name, the first one outside.
+func Nested(value json.RawMessage, names ...string) json.RawMessage {
+	for _, name := range slices.Backward(names) {
+		var b Builder
+		value = b.Object().Name(name).Raw(value).End().Bytes()
+	}
+	return value
+}
+
 // Path follows the names of members through nested objects. It returns nil if one is
 // missing.
 func Path(v json.RawMessage, names ...string) json.RawMessage {

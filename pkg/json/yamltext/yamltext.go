@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"mcp-bash/pkg/json/rawjson"
 )
@@ -74,30 +73,33 @@ var plain = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_./-]*( [A-Za-z0-9_./()-]+)*[.!?]?$`)
 })
 
-// words are texts that a version of YAML takes for another type.
-const words = " true false yes no on off y n null "
+// IsWord reports whether a version of YAML takes a text for another type.
+func IsWord(text string) bool {
+	return strings.Contains(" true false yes no on off y n null ", " "+strings.ToLower(text)+" ")
+}
 
 func appendScalar(dst []byte, v json.RawMessage) []byte {
 	text, isText := rawjson.Text(v)
-	if isText && plain().MatchString(text) && !strings.Contains(words, " "+strings.ToLower(text)+" ") {
+	switch {
+	case !isText:
+		return append(dst, v...)
+	case plain().MatchString(text) && !IsWord(text):
 		return append(dst, text...)
 	}
-	if isText {
-		v = rawjson.Quote(text)
-	}
-	return appendJSON(dst, v)
+	return append(dst, Quote(text)...)
 }
 
-// appendJSON appends a scalar as JSON, without characters that YAML does not permit.
-func appendJSON(dst []byte, v json.RawMessage) []byte {
-	for _, r := range string(v) {
+// Quote writes a text in double quotes, without characters that YAML does not permit.
+func Quote(text string) string {
+	var b strings.Builder
+	for _, r := range string(rawjson.Quote(text)) {
 		if isPlain(r) {
-			dst = utf8.AppendRune(dst, r)
+			b.WriteRune(r)
 		} else {
-			dst = fmt.Appendf(dst, `\u%04x`, r)
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return dst
+	return b.String()
 }
 
 // isPlain reports whether a character can be written as it is.

@@ -17,6 +17,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"mcp-bash/pkg/clients/internal/format"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -28,7 +29,7 @@ type File struct {
 	text    []byte
 	all     map[string]any // the content; never changed
 	headers []header
-	strings []stringValue
+	strings map[string]span // where single texts are, by joined path
 }
 
 type header struct {
@@ -37,14 +38,14 @@ type header struct {
 	end  int // the offset of the end of its line, before the line break
 }
 
-type stringValue struct {
-	path     []string
-	from, to int
-}
+type span struct{ from, to int }
+
+// joined returns a path as a key of a map.
+func joined(path []string) string { return strings.Join(path, "\x00") }
 
 // Open parses the text of a file.
 func Open(text []byte) (*File, error) {
-	f := &File{text: text}
+	f := &File{text: text, strings: map[string]span{}}
 	var p unstable.Parser
 	p.Reset(text)
 	var table []string
@@ -76,7 +77,7 @@ func Open(text []byte) (*File, error) {
 		case unstable.KeyValue:
 			if v := e.Value(); v.Kind == unstable.String {
 				from := int(v.Raw.Offset)
-				f.strings = append(f.strings, stringValue{slices.Concat(table, path), from, from + int(v.Raw.Length)})
+				f.strings[joined(slices.Concat(table, path))] = span{from, from + int(v.Raw.Length)}
 			}
 		}
 	}
@@ -123,47 +124,41 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 		return err
 	}
 	var text []byte
+	br := format.LineBreak(f.text)
 	isTable := rawjson.KindOf(value) == rawjson.Object
-	switch at := f.stringAt(path); {
-	case present != nil && at != nil && rawjson.KindOf(value) == rawjson.String:
-		text = slices.Concat(f.text[:at.from], literal(value), f.text[at.to:])
+	switch at, isString := f.strings[joined(path)]; {
+	case isString && rawjson.KindOf(value) == rawjson.String:
+		text = slices.Concat(f.text[:at.from], []byte(format.Literal(value)), f.text[at.to:])
 	case present != nil:
-		return unusual(path)
+		return format.Unusual(path)
 	case isTable:
 		place := len(f.text)
-		if last := f.lastBelow(path[:len(path)-1]); len(path) > 2 && last >= 0 {
-			place = f.blockEnd(last)
+		for i, h := range f.headers { // after the last table next to it
+			if len(path) > 2 && isBelow(h.path, path[:len(path)-1]) {
+				place = f.blockEnd(i)
+			}
 		}
 		before := f.text[:place]
 		if len(before) > 0 && before[len(before)-1] != '\n' {
-			before = slices.Concat(before, f.lineBreak())
+			before = slices.Concat(before, []byte(br))
 		}
 		if len(bytes.TrimSpace(before)) > 0 {
-			before = slices.Concat(before, f.lineBreak())
+			before = slices.Concat(before, []byte(br))
 		}
-		text = slices.Concat(before, f.table(path, value), f.text[place:])
+		text = slices.Concat(before, []byte(format.Table(path, value, br)), f.text[place:])
 	default:
 		i := slices.IndexFunc(f.headers, func(h header) bool { return slices.Equal(h.path, path[:len(path)-1]) })
 		if i < 0 {
-			return unusual(path)
+			return format.Unusual(path)
 		}
 		end := f.headers[i].end
-		line := slices.Concat(key(path[len(path)-1:]), []byte(" = "), literal(value))
-		if end < len(f.text) {
-			if f.text[end-1] == '\r' {
-				end--
-			}
+		line := []byte(format.Key(path[len(path)-1]) + " = " + format.Literal(value))
+		if end < len(f.text) && f.text[end-1] == '\r' {
+			end--
 		}
-		text = slices.Concat(f.text[:end], f.lineBreak(), line, f.text[end:])
+		text = slices.Concat(f.text[:end], []byte(br), line, f.text[end:])
 	}
 	return f.replace(text, value, path)
-}
-
-func (f *File) stringAt(path []string) *stringValue {
-	if i := slices.IndexFunc(f.strings, func(s stringValue) bool { return slices.Equal(s.path, path) }); i >= 0 {
-		return &f.strings[i]
-	}
-	return nil
 }
 
 // Remove deletes the tables at a path and below it if they exist. Comments before and after
@@ -191,19 +186,9 @@ func (f *File) Remove(path ...string) error {
 		at = f.blockEnd(i)
 	}
 	if at == 0 {
-		return unusual(path)
+		return format.Unusual(path)
 	}
 	return f.replace(append(text, f.text[at:]...), nil, path)
-}
-
-// lastBelow returns the index of the last header at a path or below it, or -1.
-func (f *File) lastBelow(path []string) int {
-	for i, h := range slices.Backward(f.headers) {
-		if isBelow(h.path, path) {
-			return i
-		}
-	}
-	return -1
 }
 
 func isBelow(path, of []string) bool {
@@ -231,25 +216,16 @@ func (f *File) blockEnd(i int) int {
 func (f *File) lineStart(at int) int { return bytes.LastIndexByte(f.text[:at], '\n') + 1 }
 func (f *File) lineAt(at int) int    { return 1 + bytes.Count(f.text[:at], []byte("\n")) }
 
-func (f *File) lineBreak() []byte {
-	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
-		return []byte("\r\n")
-	}
-	return []byte("\n")
-}
-
 // replace accepts a new text if it differs from the present one only in the value at a path.
 func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
 	edited, err := Open(text)
 	if err != nil {
-		return unusual(path)
+		return format.Unusual(path)
 	}
 	got, err := edited.Get(path...)
-	if err != nil || !rawjson.Equal(got, value) {
-		return unusual(path)
-	}
-	if !reflect.DeepEqual(without(f.all, path), without(edited.all, path)) {
-		return unusual(path)
+	if err != nil || !rawjson.Equal(got, value) ||
+		!reflect.DeepEqual(without(f.all, path), without(edited.all, path)) {
+		return format.Unusual(path)
 	}
 	*f = *edited
 	return nil
@@ -273,10 +249,6 @@ func without(table map[string]any, path []string) map[string]any {
 	return rest
 }
 
-func unusual(path []string) error {
-	return fmt.Errorf("%s has a layout that cannot be edited automatically; change it by hand", strings.Join(path, "."))
-}
-
 // maxKeys limits the number of keys in a file (CLI-711). Parts of dotted keys and headers count,
 // and tables and arrays in values. The decoder compares each key with all previous keys, so its
 // time is quadratic.
@@ -298,54 +270,4 @@ func keysIn(n *unstable.Node) (count int) {
 		}
 	}
 	return count
-}
-
-// table writes an object as a table. Each object in it becomes a separate table.
-func (f *File) table(path []string, value json.RawMessage) []byte {
-	br := f.lineBreak()
-	out := slices.Concat([]byte("["), key(path), []byte("]"), br)
-	var tables [][]byte
-	for _, m := range rawjson.Members(value) {
-		if rawjson.KindOf(m.Value) == rawjson.Object {
-			tables = append(tables, f.table(slices.Concat(path, []string{m.Name}), m.Value))
-			continue
-		}
-		out = slices.Concat(out, key([]string{m.Name}), []byte(" = "), literal(m.Value), br)
-	}
-	return bytes.Join(append([][]byte{out}, tables...), br)
-}
-
-const bareLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-
-// key writes a key. A part is quoted if necessary.
-func key(path []string) []byte {
-	var parts []string
-	for _, name := range path {
-		if name == "" || strings.Trim(name, bareLetters) != "" {
-			name = string(rawjson.Quote(name))
-		}
-		parts = append(parts, name)
-	}
-	return []byte(strings.Join(parts, "."))
-}
-
-// literal writes a value on one line. Strings of JSON are valid in TOML.
-func literal(value json.RawMessage) []byte {
-	var parts [][]byte
-	switch rawjson.KindOf(value) {
-	case rawjson.Array:
-		for v := range rawjson.Elements(value) {
-			parts = append(parts, literal(v))
-		}
-		return slices.Concat([]byte("["), bytes.Join(parts, []byte(", ")), []byte("]"))
-	case rawjson.Object:
-		for _, m := range rawjson.Members(value) {
-			parts = append(parts, slices.Concat(key([]string{m.Name}), []byte(" = "), literal(m.Value)))
-		}
-		return slices.Concat([]byte("{"), bytes.Join(parts, []byte(", ")), []byte("}"))
-	case rawjson.String:
-		text, _ := rawjson.Text(value)
-		return rawjson.Quote(text)
-	}
-	return value
 }

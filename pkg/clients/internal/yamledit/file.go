@@ -17,6 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"mcp-bash/pkg/clients/internal/format"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/text/lazyregexp"
 )
@@ -163,14 +164,14 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 		}
 		from, to := f.scalar(n)
 		if from < 0 || rawjson.KindOf(value) != rawjson.String {
-			return unusual(path)
+			return format.Unusual(path)
 		}
-		text = slices.Concat(f.text[:from], scalar(value), f.text[to:])
+		text = slices.Concat(f.text[:from], []byte(format.Scalar(value)), f.text[to:])
 	} else {
 		text = f.insert(steps, path, value)
 	}
 	if text == nil {
-		return unusual(path)
+		return format.Unusual(path)
 	}
 	return f.replace(text, value, path)
 }
@@ -179,15 +180,8 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 // layout.
 func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte {
 	missing := path[len(steps):]
-	for i := len(missing) - 1; i > 0; i-- {
-		var b rawjson.Builder
-		if f.list && len(steps)+i == 1 {
-			value = b.Array().Raw(value).End().Bytes()
-		} else {
-			value = b.Object().Name(missing[i]).Raw(value).End().Bytes()
-		}
-	}
-	br := string(f.lineBreak())
+	value = format.Nested(value, missing[1:], f.list && len(steps) == 0)
+	br := format.LineBreak(f.text)
 	if len(steps) == 0 {
 		indent := 0
 		if f.root != nil {
@@ -202,7 +196,7 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 		if len(text) > 0 && text[len(text)-1] != '\n' {
 			text = slices.Concat(text, []byte(br))
 		}
-		return slices.Concat(text, []byte(member(missing[0], value, indent, br)))
+		return slices.Concat(text, []byte(format.Member(missing[0], value, indent, br)))
 	}
 	last := steps[len(steps)-1]
 	node := last.value
@@ -227,7 +221,11 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 	default:
 		return nil
 	}
-	return spliced(text, f.lineStart(line)-cut, block(missing[0], value, indent, asList, br), br)
+	lines := format.Member(missing[0], value, indent, br)
+	if asList {
+		lines = format.Item(value, indent, br)
+	}
+	return spliced(text, f.lineStart(line)-cut, lines, br)
 }
 
 // spliced inserts lines before the line at an offset. It returns nil if the previous line
@@ -248,7 +246,7 @@ func (f *File) insertFlow(node *yaml.Node, name string, value json.RawMessage) [
 	if at < 0 || f.text[at] != '{' && f.text[at] != '[' {
 		return nil
 	}
-	text := flow(node, name, value)
+	text := format.Flow(name, value, node.Kind == yaml.SequenceNode)
 	if len(node.Content) > 0 {
 		text += ", "
 	}
@@ -266,7 +264,7 @@ func (f *File) Remove(path ...string) error {
 		return f.removeFlow(last, path)
 	}
 	if f.offset(last.at) < 0 {
-		return unusual(path)
+		return format.Unusual(path)
 	}
 	from := f.lines[last.at.Line-1]
 	before := string(f.text[from:max(from, f.offset(last.at))])
@@ -274,13 +272,13 @@ func (f *File) Remove(path ...string) error {
 		before = strings.Replace(before, "-", " ", 1)
 	}
 	if strings.Trim(before, " ") != "" {
-		return unusual(path)
+		return format.Unusual(path)
 	}
 	to := f.end(steps)
 	text := slices.Concat(f.text[:from], f.text[to:])
 	if len(path) > 1 && len(last.parent.Content) == last.width() {
 		if text = f.emptied(text, steps[len(steps)-2]); text == nil {
-			return unusual(path)
+			return format.Unusual(path)
 		}
 	}
 	return f.replace(text, nil, path)
@@ -293,9 +291,9 @@ func (f *File) removeFlow(last step, path []string) error {
 		return err
 	}
 	at := f.offset(last.at)
-	text := []byte(flow(last.parent, path[len(path)-1], value))
+	text := []byte(format.Flow(path[len(path)-1], value, last.parent.Kind == yaml.SequenceNode))
 	if at < 0 || !bytes.HasPrefix(f.text[at:], text) {
-		return unusual(path)
+		return format.Unusual(path)
 	}
 	rest := bytes.TrimPrefix(f.text[at+len(text):], []byte(", "))
 	return f.replace(slices.Concat(f.text[:at], rest), nil, path)
@@ -405,29 +403,18 @@ func (f *File) scalar(n *yaml.Node) (from, to int) {
 // quotedScalar matches a scalar in quotes on one line.
 var quotedScalar = lazyregexp.New(`^(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')`)
 
-func (f *File) lineBreak() []byte {
-	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
-		return []byte("\r\n")
-	}
-	return []byte("\n")
-}
-
 // replace accepts a new text if it differs from the present one only in the value at a path.
 func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
 	edited, err := Open(text, f.list)
 	if err != nil {
-		return unusual(path)
+		return format.Unusual(path)
 	}
 	got, err := edited.Get(path...)
-	if err != nil || !rawjson.Equal(got, value) || !sameBut(f.text, text, f.list, path) {
-		return unusual(path)
+	if err != nil || !rawjson.Equal(got, value) || !equal(f.without(path), edited.without(path)) {
+		return format.Unusual(path)
 	}
 	*f = *edited
 	return nil
-}
-
-func unusual(path []string) error {
-	return fmt.Errorf("%s has a layout that cannot be edited automatically; change it by hand", strings.Join(path, "."))
 }
 
 // Limits on an entry, because aliases can expand a short text to a large value.
@@ -480,31 +467,21 @@ func appendScalar(dst []byte, n *yaml.Node) []byte {
 	return rawjson.AppendString(dst, n.Value)
 }
 
-// sameBut reports whether two texts differ only in the value at a path.
-func sameBut(text, other []byte, list bool, path []string) bool {
-	a, errA := Open(text, list)
-	b, errB := Open(other, list)
-	if errA != nil || errB != nil {
-		return false
-	}
-	a.drop(path)
-	b.drop(path)
-	return equal(a.root, b.root)
-}
-
-// drop removes the value at a path from the tree, and parents that are empty then. The text stays.
-func (f *File) drop(path []string) {
-	steps, _ := f.follow(path)
+// without returns the tree without the value at a path, and without parents that are empty then.
+func (f *File) without(path []string) *yaml.Node {
+	rest, _ := Open(f.text, f.list) // it was opened before
+	steps, _ := rest.follow(path)
 	for i, s := range slices.Backward(steps) {
 		if i+1 < len(path) && len(s.value.Content) > 0 {
-			return
+			return rest.root
 		}
 		at := slices.Index(s.parent.Content, s.at)
 		s.parent.Content = slices.Delete(s.parent.Content, at, at+s.width())
 	}
-	if f.root != nil && len(f.root.Content) == 0 {
-		f.root = nil
+	if rest.root != nil && len(rest.root.Content) == 0 {
+		return nil
 	}
+	return rest.root
 }
 
 // equal reports whether two trees have the same values in the same order.

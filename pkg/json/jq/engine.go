@@ -144,50 +144,28 @@ func (e *filterError) Error() string {
 // goValue returns a JSON value in the types of gojq: nil, bool, string, the numbers of
 // [numberValue], []any and map[string]any.
 func goValue(v json.RawMessage) any {
-	value, _ := decode(v, rawjson.SpaceEnd(v, 0))
-	return value
-}
-
-func decode(b []byte, i int) (any, int) {
-	switch b[i] {
-	case '{':
+	switch rawjson.KindOf(v) {
+	case rawjson.Object:
 		object := map[string]any{}
-		for i = rawjson.SpaceEnd(b, i+1); b[i] != '}'; {
-			start := i
-			i = rawjson.StringEnd(b, start)
-			name, _ := rawjson.Text(b[start:i])
-			object[name], i = decode(b, rawjson.SpaceEnd(b, rawjson.SpaceEnd(b, i)+1))
-			if i = rawjson.SpaceEnd(b, i); b[i] == ',' {
-				i = rawjson.SpaceEnd(b, i+1)
-			}
+		for name, member := range rawjson.All(v) {
+			object[name] = goValue(member)
 		}
-		return object, i + 1
-	case '[':
+		return object
+	case rawjson.Array:
 		array := []any{}
-		for i = rawjson.SpaceEnd(b, i+1); b[i] != ']'; {
-			var element any
-			element, i = decode(b, i)
-			array = append(array, element)
-			if i = rawjson.SpaceEnd(b, i); b[i] == ',' {
-				i = rawjson.SpaceEnd(b, i+1)
-			}
+		for element := range rawjson.Elements(v) {
+			array = append(array, goValue(element))
 		}
-		return array, i + 1
-	case '"':
-		end := rawjson.StringEnd(b, i)
-		s, _ := rawjson.Text(b[i:end])
-		return s, end
+		return array
+	case rawjson.String:
+		text, _ := rawjson.Text(v)
+		return text
+	case rawjson.Bool:
+		return rawjson.True(v)
+	case rawjson.Null:
+		return nil
 	}
-	end := rawjson.ValueEnd(b, i)
-	switch b[i] {
-	case 't':
-		return true, end
-	case 'f':
-		return false, end
-	case 'n':
-		return nil, end
-	}
-	return numberValue(b[i:end]), end
+	return numberValue(v)
 }
 
 // appendGoValue appends a result of gojq as compact JSON with sorted members (SDK-16).

@@ -1,10 +1,13 @@
 package jq
 
 import (
+	_ "embed" // the help
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/json/rawjson"
 )
@@ -39,96 +42,77 @@ const (
 	jsonValues
 )
 
-// A binding is a variable that the command line sets: to a value, or to the value that load
-// returns for a file.
+// A binding is a variable that the command line sets: to a value, or by a flag to the content of a file.
 type binding struct {
 	name  string
 	value json.RawMessage
+	flag  string
 	file  string
-	load  func(file string) (json.RawMessage, error)
 }
 
-type flag struct {
-	short byte // 0: no short form
-	long  string
-	words string // names of the words that follow
-	help  string
-	set   func(o *options, words []string) error
-}
+//go:embed help.txt
+var help string
 
-// on returns the set function of a flag without parameters.
-func on(set func(o *options)) func(*options, []string) error {
-	return func(o *options, _ []string) error {
-		set(o)
+// A flag is a line of the help text: "  -n, --null-input   run the filter …", "      --arg NAME TEXT   set $NAME …".
+type flag struct{ names, words []string }
+
+var flags = sync.OnceValue(func() (list []flag) {
+	for line := range strings.Lines(help) {
+		before, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		words := strings.Fields(strings.ReplaceAll(before, ",", ""))
+		n := len(words)
+		if at := slices.IndexFunc(words, func(word string) bool { return word[0] != '-' }); at >= 0 {
+			n = at
+		}
+		if n > 0 {
+			list = append(list, flag{words[:n], words[n:]})
+		}
+	}
+	return list
+})
+
+// set sets a flag with the words that follow it.
+func (o *options) set(flag string, words []string) error {
+	switches := map[string]*bool{
+		"--null-input": &o.noInput, "--raw-input": &o.rawInput, "--slurp": &o.slurp, "--raw-output": &o.raw,
+		"--ascii-output": &o.ascii, "--sort-keys": &o.sorted, "--unbuffered": &o.direct, "--from-file": &o.fromFile,
+		"--exit-status": &o.exitStatus, "--help": &o.help, "--version": &o.version,
+	}
+	if is := switches[flag]; is != nil {
+		*is = true
 		return nil
 	}
-}
-
-// flagList returns all flags, in the order of the help text.
-func flagList() []flag {
-	return []flag{
-		{'n', "null-input", "", "run the filter once, on null; input and inputs read the input",
-			on(func(o *options) { o.noInput = true })},
-		{'R', "raw-input", "", "take each line of the input as a string", on(func(o *options) { o.rawInput = true })},
-		{'s', "slurp", "", "take the whole input as one array (with -R: one string)",
-			on(func(o *options) { o.slurp = true })},
-
-		{'c', "compact-output", "", "write each result on one line", on(func(o *options) { o.indent = "" })},
-		{'r', "raw-output", "", "write strings as they are, without quotes", on(func(o *options) { o.raw = true })},
-		{0, "raw-output0", "", "as -r, with NUL after each result", on(func(o *options) { o.raw, o.nul = true, true })},
-		{'j', "join-output", "", "as -r, with nothing after each result",
-			on(func(o *options) { o.raw, o.join = true, true })},
-		{'a', "ascii-output", "", "write all that is not ASCII as escapes", on(func(o *options) { o.ascii = true })},
-		{'S', "sort-keys", "", "write the members of objects sorted by name", on(func(o *options) { o.sorted = true })},
-		{'M', "monochrome-output", "", "write no colours, which is always so", on(func(*options) {})},
-		{0, "tab", "", "indent by tabs", on(func(o *options) { o.indent = "\t" })},
-		{0, "indent", "N", "indent by N spaces, 0 to 7; 0 is -c", setIndent},
-		{0, "unbuffered", "", "write each result at once", on(func(o *options) { o.direct = true })},
-
-		{'f', "from-file", "", "the first operand is the file with the filter",
-			on(func(o *options) { o.fromFile = true })},
-		{'L', "library-path", "DIR", "look for modules in DIR", func(o *options, words []string) error {
-			o.libraries = append(o.libraries, words[0])
-			return nil
-		}},
-		{'e', "exit-status", "", "exit 1 if the last result is false or null, 4 without results",
-			on(func(o *options) { o.exitStatus = true })},
-
-		{0, "arg", "NAME TEXT", "set $NAME to a string", func(o *options, words []string) error {
-			o.bind(binding{name: words[0], value: rawjson.Quote(words[1])})
-			return nil
-		}},
-		{0, "argjson", "NAME JSON", "set $NAME to a value", func(o *options, words []string) error {
-			value, err := checkArgument("--argjson "+words[0], words[1])
-			o.bind(binding{name: words[0], value: value})
-			return err
-		}},
-		{0, "slurpfile", "NAME FILE", "set $NAME to the array of the values in FILE", loadFile(slurpFile)},
-		{0, "argfile", "NAME FILE", "set $NAME to the value in FILE, or the array of its values", loadFile(valueFile)},
-		{0, "rawfile", "NAME FILE", "set $NAME to the content of FILE, a string", loadFile(textFile)},
-		{0, "args", "", "operands after the filter are strings in $ARGS.positional",
-			on(func(o *options) { o.rest = stringValues })},
-		{0, "jsonargs", "", "operands after the filter are values in $ARGS.positional",
-			on(func(o *options) { o.rest = jsonValues })},
-
-		{'h', "help", "", "show this", on(func(o *options) { o.help = true })},
-		{'V', "version", "", "show the version", on(func(o *options) { o.version = true })},
+	switch flag {
+	case "--raw-output0":
+		o.raw, o.nul = true, true
+	case "--join-output":
+		o.raw, o.join = true, true
+	case "--compact-output":
+		o.indent = ""
+	case "--tab":
+		o.indent = "\t"
+	case "--indent":
+		n := words[0]
+		if len(n) != 1 || n[0] < '0' || n[0] > '7' {
+			return &usageError{fmt.Sprintf("--indent takes a number from 0 to 7, not %q", n)}
+		}
+		o.indent = strings.Repeat(" ", int(n[0]-'0'))
+	case "--library-path":
+		o.libraries = append(o.libraries, words[0])
+	case "--arg":
+		o.bind(binding{name: words[0], value: rawjson.Quote(words[1])})
+	case "--argjson":
+		value, err := checkArgument("--argjson "+words[0], words[1])
+		o.bind(binding{name: words[0], value: value})
+		return err
+	case "--slurpfile", "--argfile", "--rawfile":
+		o.bind(binding{name: words[0], flag: flag, file: words[1]})
+	case "--args":
+		o.rest = stringValues
+	case "--jsonargs":
+		o.rest = jsonValues
 	}
-}
-
-func setIndent(o *options, words []string) error {
-	if n := words[0]; len(n) != 1 || n[0] < '0' || n[0] > '7' {
-		return &usageError{fmt.Sprintf("--indent takes a number from 0 to 7, not %q", n)}
-	}
-	o.indent = strings.Repeat(" ", int(words[0][0]-'0'))
-	return nil
-}
-
-func loadFile(load func(file string) (json.RawMessage, error)) func(*options, []string) error {
-	return func(o *options, words []string) error {
-		o.bind(binding{name: words[0], file: words[1], load: load})
-		return nil
-	}
+	return nil // --monochrome-output is always so
 }
 
 // bind adds a variable. The first one with a name wins.
@@ -145,7 +129,6 @@ func (o *options) bind(b binding) {
 // file. The error is a [*usageError].
 func parseOptions(args []string) (*options, error) {
 	o := &options{indent: "  "}
-	flags := flagList()
 	onlyOperands := false
 	for len(args) > 0 && !o.help && !o.version {
 		word := args[0]
@@ -157,9 +140,9 @@ func parseOptions(args []string) (*options, error) {
 		case word == "--":
 			onlyOperands = true
 		case strings.HasPrefix(word, "--"):
-			args, err = o.longFlag(flags, word, args)
+			args, err = o.take(word, word, args)
 		default:
-			args, err = o.shortFlags(flags, word, args)
+			args, err = o.shortFlags(word, args)
 		}
 		if err != nil {
 			return nil, err
@@ -191,48 +174,30 @@ func (o *options) operand(word string) error {
 	return nil
 }
 
-// longFlag parses a word such as --arg, and returns the words after the flag's parameters.
-func (o *options) longFlag(flags []flag, word string, args []string) (rest []string, err error) {
-	for i := range flags {
-		if flags[i].long == word[2:] {
-			return o.take(&flags[i], word, args)
-		}
-	}
-	return nil, unknownFlag(word, word)
-}
-
-// shortFlags parses a word such as -rc.
-func (o *options) shortFlags(flags []flag, word string, args []string) (rest []string, err error) {
+// shortFlags parses a word such as -rc, and returns the words after the parameters of the flags.
+func (o *options) shortFlags(word string, args []string) (rest []string, err error) {
 	for at := 1; at < len(word); at++ {
-		found := findShort(flags, word[at])
-		if found == nil {
-			return nil, unknownFlag(word, "-"+word[at:at+1])
-		}
-		if found.words != "" && at+1 < len(word) {
-			return args, found.set(o, []string{word[at+1:]})
-		}
-		if args, err = o.take(found, word, args); err != nil {
+		if letter := word[at : at+1]; letter == "L" && at+1 < len(word) {
+			return args, o.set("--library-path", []string{word[at+1:]})
+		} else if args, err = o.take("-"+letter, word, args); err != nil {
 			return nil, err
 		}
 	}
 	return args, nil
 }
 
-func findShort(flags []flag, letter byte) *flag {
-	for i := range flags {
-		if flags[i].short == letter && letter != 0 {
-			return &flags[i]
-		}
+// take sets a flag of a word with the words that it needs.
+func (o *options) take(name, word string, args []string) (rest []string, err error) {
+	at := slices.IndexFunc(flags(), func(f flag) bool { return slices.Contains(f.names, name) })
+	if at < 0 {
+		return nil, unknownFlag(word, name)
 	}
-	return nil
-}
-
-func (o *options) take(f *flag, word string, args []string) (rest []string, err error) {
-	count := len(strings.Fields(f.words))
+	f := flags()[at]
+	count := len(f.words)
 	if len(args) < count {
-		return nil, &usageError{fmt.Sprintf("%s must be followed by %s", word, f.words)}
+		return nil, &usageError{fmt.Sprintf("%s must be followed by %s", word, strings.Join(f.words, " "))}
 	}
-	return args[count:], f.set(o, args[:count])
+	return args[count:], o.set(f.names[len(f.names)-1], args[:count])
 }
 
 // unknownFlag returns the error for a flag in a word. A flag that only jq itself has is named (SDK-14).
@@ -257,97 +222,30 @@ type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }
 
-const helpHead = `jq - the JSON processor of mcp-bash, compatible with jq 1.7
-
-Usage:
-  jq [OPTION...] [FILTER [FILE...]]
-  jq [OPTION...] -f FILTER-FILE [FILE...]
-  jq [OPTION...] FILTER --args [STRING...]
-  jq [OPTION...] FILTER --jsonargs [JSON...]
-
-Applies FILTER to each JSON value in the files, or in standard input, and
-writes the results. Without a filter, or with the filter ".", it writes its
-input. Short options can be combined: -rc.
-
-Examples:
-  jq -r .name config.json
-  jq -n --arg name World '{greeting: ("Hello " + $name)}'
-  jq -c '.items[] | select(.size > 10)' < list.json
-
-Options:
-`
-
-const helpTail = `
-Exit codes:
-  0  success
-  1  with -e: the last result is false or null
-  2  wrong options, or a file that cannot be read
-  3  the filter does not compile
-  4  with -e: there are no results
-  5  the filter failed, or the input is not JSON
-
-The language is described at https://jqlang.org/manual. This jq differs in four
-ways. Integers of any size keep their digits. Paths such as .a.b[0] keep the order
-of an object's members, and other filters sort them. Regular expressions have no
-look-around and no back-references. There are no --seq, --stream and --color-output.
-`
-
-func help() string {
-	var b strings.Builder
-	b.WriteString(helpHead)
-	for _, f := range flagList() {
-		short := "    "
-		if f.short != 0 {
-			short = fmt.Sprintf("-%c, ", f.short)
-		}
-		fmt.Fprintf(&b, "  %s%-26s %s\n", short, strings.TrimSpace("--"+f.long+" "+f.words), f.help)
+// load reads the file of a variable. --argfile sets the value in it, unless the file does not have exactly one.
+func (b *binding) load() error {
+	if b.flag == "--rawfile" {
+		text, err := os.ReadFile(b.file)
+		b.value = rawjson.AppendString(nil, text)
+		return err
 	}
-	b.WriteString(helpTail)
-	return b.String()
-}
-
-func slurpFile(name string) (json.RawMessage, error) {
-	values, _, err := fileValues(name)
-	return values, err
-}
-
-// valueFile returns the value in a file. If the file does not have exactly one value, it
-// returns the array of its values.
-func valueFile(name string) (json.RawMessage, error) {
-	array, count, err := fileValues(name)
-	if err == nil && count == 1 {
-		return array[1 : len(array)-1], nil
-	}
-	return array, err
-}
-
-func fileValues(name string) (array json.RawMessage, count int, err error) {
-	file, err := os.Open(name)
+	file, err := os.Open(b.file)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	defer file.Close()
-	r := reader{name: name, src: file, beforeRead: func() {}}
-	array, err = wholeArray(func() (json.RawMessage, error) {
-		value, err := r.value()
-		if err == nil {
-			count++
-		}
-		return value, err
-	})
-	return array, count, err
-}
-
-func textFile(name string) (json.RawMessage, error) {
-	text, err := os.ReadFile(name)
-	return rawjson.AppendString(nil, text), err
+	r := reader{name: b.file, src: file, beforeRead: func() {}}
+	b.value, err = wholeArray(r.value)
+	if values := slices.Collect(rawjson.Elements(b.value)); err == nil && b.flag == "--argfile" && len(values) == 1 {
+		b.value = values[0]
+	}
+	return err
 }
 
 func (o *options) loadVariables() error {
 	for i := range o.named {
-		if b := &o.named[i]; b.load != nil {
-			var err error
-			if b.value, err = b.load(b.file); err != nil {
+		if b := &o.named[i]; b.flag != "" {
+			if err := b.load(); err != nil {
 				return fmt.Errorf("cannot set $%s: %w", b.name, err)
 			}
 		}

@@ -127,7 +127,7 @@ func FuzzOptions(f *testing.F) {
 			t.Fatalf("%q: %+v", args, o)
 		}
 		for _, set := range o.named {
-			if (set.value == nil) == (set.load == nil) {
+			if (set.value == nil) == (set.flag == "") {
 				t.Fatalf("%q: %+v", args, set)
 			}
 		}

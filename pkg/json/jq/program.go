@@ -56,7 +56,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "jq: %v\nUse jq --help for help with command-line options.\n", err)
 		return exitUsage
 	case o.help:
-		io.WriteString(stdout, help())
+		io.WriteString(stdout, help)
 		return exitOK
 	case o.version:
 		fmt.Fprintln(stdout, version)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -204,9 +205,14 @@ func TestHelp(t *testing.T) {
 	if code := Run(words("-h"), nil, &out, io.Discard); code != exitOK {
 		t.Errorf("exit %d", code)
 	}
-	for _, f := range flagList() {
-		if !strings.Contains(out.String(), "--"+f.long) {
-			t.Errorf("--%s is not in the help", f.long)
+	if n := len(flags()); n != 25 {
+		t.Errorf("%d flags in the help", n)
+	}
+	for _, f := range flags() {
+		o, name := &options{indent: "  "}, f.names[len(f.names)-1]
+		before := *o
+		if err := o.set(name, []string{"1", "2"}); err != nil || reflect.DeepEqual(*o, before) != (name == "--monochrome-output") {
+			t.Errorf("%s does nothing, or %v", name, err)
 		}
 	}
 	for line := range strings.Lines(out.String()) {

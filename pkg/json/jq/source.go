@@ -290,10 +290,7 @@ func (r *reader) skipByteOrderMark() error {
 
 func (r *reader) skipBlanks() error {
 	for {
-		at := r.start
-		for at < len(r.buf) && isSpace(r.buf[at]) {
-			at++
-		}
+		at := rawjson.SpaceEnd(r.buf, r.start)
 		r.advance(at - r.start)
 		if at < len(r.buf) {
 			return nil
@@ -385,5 +382,3 @@ type inputError struct {
 func (e *inputError) Error() string {
 	return fmt.Sprintf("%s is not JSON: %s at line %d, column %d", e.file, e.reason, e.line, e.column)
 }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

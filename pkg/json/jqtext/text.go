@@ -36,9 +36,7 @@ func AppendText(dst []byte, v json.RawMessage) []byte {
 // Tools receive their arguments in this form because [Flat] accepts only this form. The
 // filter "." therefore prints exactly the text of the arguments.
 func Normal(v json.RawMessage) json.RawMessage {
-	w := writer{src: rawjson.Normal(v), dst: make([]byte, 0, len(v))}
-	w.value(0)
-	return w.dst
+	return rawjson.Layout{Quote: appendString}.Append(make([]byte, 0, len(v)), v)
 }
 
 // isNormalString reports whether the content of a JSON string has the form of SDK-18.
@@ -143,93 +141,14 @@ type Layout struct {
 // form of SDK-17, and numbers in containers are copied (SDK-205). The last of repeated
 // members is written at the position of the first (SDK-19).
 func (l Layout) Append(dst []byte, v json.RawMessage) []byte {
-	w := writer{Layout: l, src: rawjson.Normal(v), dst: dst}
-	switch {
-	case rawjson.KindOf(v) == rawjson.Number:
+	if rawjson.KindOf(v) == rawjson.Number {
 		return AppendNumber(dst, bytes.TrimSpace(v))
-	case l.Sorted:
-		w.src = rawjson.AppendCanonical(nil, v)
-		fallthrough
-	default:
-		w.value(0)
 	}
-	return w.dst
-}
-
-// A writer rewrites the text of one value, which is compact and repeats no members, in one pass.
-type writer struct {
-	Layout
-	src []byte
-	pos int
-	dst []byte
-}
-
-func (w *writer) value(depth int) {
-	start := w.pos
-	if start == len(w.src) {
-		return
+	quote := appendString
+	if l.ASCII {
+		quote = appendASCII
 	}
-	switch w.src[start] {
-	case '{':
-		w.container(depth, '}')
-	case '[':
-		w.container(depth, ']')
-	case '"':
-		w.string()
-	default:
-		w.pos = rawjson.ValueEnd(w.src, start)
-		w.dst = append(w.dst, w.src[start:w.pos]...)
-	}
-}
-
-func (w *writer) string() {
-	start := w.pos
-	w.pos = rawjson.StringEnd(w.src, start)
-	if quoted := w.src[start:w.pos]; w.ASCII {
-		w.dst = appendASCII(w.dst, quoted)
-	} else {
-		w.dst = appendString(w.dst, quoted)
-	}
-}
-
-// mark copies a bracket or separator.
-func (w *writer) mark() {
-	w.dst = append(w.dst, w.src[w.pos])
-	w.pos++
-}
-
-// container writes the array or object that ends with a bracket.
-func (w *writer) container(depth int, end byte) {
-	w.mark()
-	empty := w.src[w.pos] == end
-	for w.src[w.pos] != end {
-		if w.src[w.pos] == ',' {
-			w.mark()
-		}
-		w.newline(depth + 1)
-		if end == '}' {
-			w.string()
-			w.mark()
-			if w.Indent != "" {
-				w.dst = append(w.dst, ' ')
-			}
-		}
-		w.value(depth + 1)
-	}
-	if !empty {
-		w.newline(depth)
-	}
-	w.mark()
-}
-
-func (w *writer) newline(depth int) {
-	if w.Indent == "" {
-		return
-	}
-	w.dst = append(w.dst, '\n')
-	for range depth {
-		w.dst = append(w.dst, w.Indent...)
-	}
+	return rawjson.Layout{Indent: l.Indent, Sorted: l.Sorted, Quote: quote}.Append(dst, v)
 }
 
 // IsInteger reports whether a JSON number has neither a fraction nor an exponent.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"math/bits"
 	"slices"
-	"sort"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -157,7 +157,7 @@ func Normal(v json.RawMessage) json.RawMessage {
 	if IsCompact(v) && !hasRepeats(v) {
 		return v
 	}
-	return appendNormal(make([]byte, 0, len(v)), v, layout{})
+	return Layout{}.Append(make([]byte, 0, len(v)), v)
 }
 
 func hasRepeats(v json.RawMessage) bool {
@@ -230,14 +230,14 @@ func unquoted(quoted []byte) []byte { return quoted[1 : len(quoted)-1] }
 // AppendIndent appends an indented value: two spaces for each level, one space after a
 // colon, and empty containers without a space (R-13). depth is the level of the value.
 func AppendIndent(dst []byte, v json.RawMessage, depth int) []byte {
-	return appendNormal(dst, v, layout{indent: true, depth: depth})
+	return Layout{Indent: "  ", depth: depth}.Append(dst, v)
 }
 
 // AppendCanonical appends the canonical form of a value (R-21). It has no white space,
 // members in the byte order of their names, and strings with as few escapes as possible.
 // Numbers are copied.
 func AppendCanonical(dst []byte, v json.RawMessage) []byte {
-	return appendNormal(dst, v, layout{canonical: true})
+	return Layout{Sorted: true, Quote: appendCanonicalString}.Append(dst, v)
 }
 
 // Equal reports whether two values are equal, regardless of white space, escapes and the order
@@ -246,23 +246,35 @@ func Equal(a, b json.RawMessage) bool {
 	return bytes.Equal(AppendCanonical(nil, a), AppendCanonical(nil, b))
 }
 
-type layout struct {
-	indent, canonical bool
-	depth             int
+// A Layout determines how a value is written. The zero value writes compact JSON, in which each name is unique in its
+// object.
+type Layout struct {
+	Indent string // white space of one level; "" writes everything on one line
+	Sorted bool   // members in the byte order of their names
+	// Quote appends a string, which is in quotes. nil: strings are copied, and names are written as by [AppendString].
+	Quote func(dst, quoted []byte) []byte
+	depth int
 }
 
-func (l layout) newline(dst []byte) []byte {
-	if !l.indent {
-		return dst
-	}
-	dst = append(dst, '\n')
-	for range l.depth {
-		dst = append(dst, ' ', ' ')
+func (l Layout) newline(dst []byte) []byte {
+	if l.Indent != "" {
+		dst = append(dst, '\n')
+		for range l.depth {
+			dst = append(dst, l.Indent...)
+		}
 	}
 	return dst
 }
 
-func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
+func (l Layout) quote(dst, quoted []byte) []byte {
+	if l.Quote == nil {
+		return append(dst, quoted...)
+	}
+	return l.Quote(dst, quoted)
+}
+
+// Append appends a value. Numbers are copied.
+func (l Layout) Append(dst []byte, v json.RawMessage) []byte {
 	v = SkipSpace(v)
 	inner := l
 	inner.depth++
@@ -271,22 +283,22 @@ func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
 		var few fewMembers
 		list := few.list[:]
 		if few.read(v) {
-			if list = list[:few.n]; l.canonical {
+			if list = list[:few.n]; l.Sorted {
 				few.sort()
 			}
 		} else {
-			list = manyMembers(v, l)
+			list = manyMembers(v, l.Sorted)
 		}
 		dst = append(dst, '{')
 		for i := range list {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(append(inner.newline(dst), list[i].quoted...), ':')
-			if l.indent {
+			dst = append(l.quote(inner.newline(dst), list[i].quoted), ':')
+			if l.Indent != "" {
 				dst = append(dst, ' ')
 			}
-			dst = appendNormal(dst, list[i].value, inner)
+			dst = inner.Append(dst, list[i].value)
 		}
 		if len(list) > 0 {
 			dst = l.newline(dst)
@@ -300,40 +312,37 @@ func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
 				dst = append(dst, ',')
 			}
 			empty = false
-			dst = inner.newline(dst)
-			dst = appendNormal(dst, e, inner)
+			dst = inner.Append(inner.newline(dst), e)
 		}
 		if !empty {
 			dst = l.newline(dst)
 		}
 		return append(dst, ']')
 	case String:
-		if l.canonical && bytes.IndexByte(v, '\\') >= 0 {
-			s, _ := Text(v)
-			return appendCanonicalString(dst, s)
-		}
-		return append(dst, v[:StringEnd(v, 0)]...)
+		return l.quote(dst, v[:StringEnd(v, 0)])
 	}
 	return append(dst, bytes.TrimRight(v, " \t\r\n")...)
 }
 
-// manyMembers returns the members of any object, with their names as the layout writes them.
-func manyMembers(v json.RawMessage, l layout) (list []quotedMember) {
+// manyMembers returns the members of any object.
+func manyMembers(v json.RawMessage, sorted bool) (list []quotedMember) {
 	members := Members(v)
-	write := AppendString[string]
-	if l.canonical {
-		write = appendCanonicalString
-		sort.Slice(members, func(i, j int) bool { return members[i].Name < members[j].Name })
+	if sorted {
+		slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 	}
 	for _, m := range members {
-		list = append(list, quotedMember{write(nil, m.Name), m.Value})
+		list = append(list, quotedMember{Quote(m.Name), m.Value})
 	}
 	return list
 }
 
-func appendCanonicalString(dst []byte, s string) []byte {
+// appendCanonicalString appends a string with as few escapes as possible.
+func appendCanonicalString(dst, quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return append(dst, quoted...)
+	}
+	s, start := unquote(quoted), 0
 	dst = append(dst, '"')
-	start := 0
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' {

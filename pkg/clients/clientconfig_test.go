@@ -439,7 +439,8 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: no %s in the entry", c.Name, placeholder)
 			}
 		}
-		if c.List && !(strings.Contains(string(c.Entry), `"name":"$name"`) && strings.Contains(string(c.HTTP.Entry), `"name":"$name"`)) {
+		if c.List && !(strings.Contains(string(c.Entry), `"name":"$name"`) &&
+			strings.Contains(string(c.HTTP.Entry), `"name":"$name"`)) {
 			t.Errorf("%s: an item of a list needs a name", c.Name)
 		}
 	}

@@ -211,7 +211,8 @@ func TestHelp(t *testing.T) {
 	for _, f := range flags() {
 		o, name := &options{indent: "  "}, f.names[len(f.names)-1]
 		before := *o
-		if err := o.set(name, []string{"1", "2"}); err != nil || reflect.DeepEqual(*o, before) != (name == "--monochrome-output") {
+		err := o.set(name, []string{"1", "2"})
+		if err != nil || reflect.DeepEqual(*o, before) != (name == "--monochrome-output") {
 			t.Errorf("%s does nothing, or %v", name, err)
 		}
 	}

@@ -142,7 +142,11 @@ func (o *configOptions) run(s cli.Streams) error {
 		cli.Printf(s.Out, "%s\n", rawjson.AppendIndent(nil, server.JSON(), 0))
 	case o.mode == modeClient:
 		o.warn(s, server)
-		return printSnippet(s, o.client, server)
+		text, err := o.client.Snippet(server)
+		if err == nil {
+			cli.Printf(s.Out, "%s\n", text) // with an empty line (CLI-704)
+		}
+		return err
 	case o.mode == modeInspector:
 		cli.Printf(s.Out, "%s\n", server.InspectorLine())
 	default:
@@ -274,19 +278,6 @@ func (o *configOptions) server() (clients.Server, *project.Project, error) {
 		err = cli.Failf(cli.CodeNotFound, "the server has no name: %s", why).WithHint("%s", hint)
 	}
 	return clients.Server{}, nil, err
-}
-
-// printSnippet prints the entry for a client's file, and an empty line (CLI-704).
-func printSnippet(s cli.Streams, c *clients.Client, server clients.Server) error {
-	text, err := c.Snippet(server)
-	if e, ok := err.(*cli.Error); ok {
-		return e
-	}
-	if err != nil {
-		return cli.Failf(cli.CodeInvalid, "%v", err)
-	}
-	cli.Printf(s.Out, "%s\n", []byte(text))
-	return nil
 }
 
 // printLinks prints the links of a server, and for --json also the clients that cannot have one (PL-50).

@@ -213,25 +213,19 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 }
 
 // value returns the value of an option as it counts. Commands write values into JSON, where a text is valid UTF-8. A
-// path can have other bytes.
+// path can have other bytes, and begin with a tilde, which shells expand only at the beginning of a word (E-12).
 func (f *Flag) value(text string) (string, error) {
 	switch {
 	case f.isPath():
-		return namedPath(f.Name, text)
+		path, err := fsys.Named(text, os.Getenv("HOME"))
+		if err != nil {
+			return "", Usagef("--%s: %v", f.Name, err)
+		}
+		return path, nil
 	case !utf8.ValidString(text):
 		return "", Usagef("--%s: %q is not valid UTF-8", f.Name, text)
 	}
 	return text, nil
-}
-
-// namedPath returns the path that the value of an option names (E-12). Shells expand a tilde only at the beginning of
-// a word.
-func namedPath(name, value string) (string, error) {
-	path, err := fsys.Named(value, os.Getenv("HOME"))
-	if err != nil {
-		return "", Usagef("--%s: %v", name, err)
-	}
-	return path, nil
 }
 
 func (f *Flags) refuse(format string, args ...any) error {

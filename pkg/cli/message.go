@@ -115,18 +115,12 @@ func report(s Streams, err error, verb, name string, asJSON bool) int {
 		Printf(s.Err, "Run \"%s --help\" for usage.\n", name)
 	}
 	if asJSON {
-		writeError(s.Out, e)
+		var b rawjson.Builder
+		b.Object().Name("ok").Bool(false).Name("error").Object().
+			Name("code").String(e.Code).Name("message").String(e.Error()).OptionalRaw("data", e.Data).End().End()
+		fmt.Fprintf(s.Out, "%s\n", b.Bytes())
 	}
 	return cmp.Or(e.Exit, ExitFailed)
-}
-
-func writeError(w io.Writer, e *Error) {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(false).Name("error").Object().
-		Name("code").String(e.Code).Name("message").String(e.Error())
-	b.OptionalRaw("data", e.Data)
-	b.End().End()
-	fmt.Fprintf(w, "%s\n", b.Bytes())
 }
 
 // Exit codes (CLI-102). Errors of registration have other codes (R-206).
@@ -152,16 +146,11 @@ func Printf(w io.Writer, format string, args ...any) (int, error) {
 
 // Sprintf returns the message that [Printf] writes.
 func Sprintf(format string, args ...any) string {
-	return fmt.Sprintf(format, inLines(args)...)
-}
-
-// inLines returns a copy of arguments with every text on one line.
-func inLines(args []any) []any {
 	lines := make([]any, len(args))
 	for i, arg := range args {
 		lines[i] = inLine(arg)
 	}
-	return lines
+	return fmt.Sprintf(format, lines...)
 }
 
 // Lines is a text for [Printf], or the cause of an [Error], that may have several lines. Its author applies [Line] or
@@ -202,8 +191,9 @@ func Printable(text string) string {
 		return text
 	}
 	shown, rest := appendPrintable(nil, []byte(text))
-	for _, c := range rest {
-		shown = appendEscaped(shown, decodeByte(c))
+	for i := range rest { // byte by byte
+		r, _ := utf8.DecodeRune(rest[i : i+1])
+		shown = appendEscaped(shown, r)
 	}
 	return string(shown)
 }
@@ -259,12 +249,4 @@ func appendEscaped(dst []byte, r rune) []byte {
 		return fmt.Appendf(dst, `\u%04x`, r)
 	}
 	return utf8.AppendRune(dst, r)
-}
-
-// decodeByte returns the character of a single byte.
-func decodeByte(c byte) rune {
-	if c < utf8.RuneSelf {
-		return rune(c)
-	}
-	return utf8.RuneError
 }

@@ -130,7 +130,7 @@ func (r Request) edited(b before) (*Change, error) {
 	return change, nil
 }
 
-// put writes an entry, even if the format.Editor cannot replace all its values in their places, such as a list in YAML.
+// put writes an entry, even if the editor cannot replace all its values in their places, such as a list in YAML.
 func put(e format.Editor, entry json.RawMessage, path []string) error {
 	err := e.Set(entry, path...)
 	if err != nil {
@@ -211,7 +211,11 @@ func (t target) edit(ctx context.Context, max int, change func(before) ([]byte, 
 	base := filepath.Base(path)
 	o := userfile.Options{Max: max, Mode: newMode, Backup: base + backupSuffix, Wait: lockWait, DryRun: t.dry}
 	kept, err := userfile.Edit(ctx, dir, base, o, func(f userfile.File) ([]byte, error) {
-		return change(before{f.Text, f.There, readBackup(dir, o.Backup, max)})
+		backup, err := boundedfile.ReadIn(dir, o.Backup, max)
+		if err != nil {
+			backup = nil // as if there were none
+		}
+		return change(before{f.Text, f.There, backup})
 	})
 	var locked *atomicfile.LockedError
 	switch {
@@ -225,15 +229,6 @@ func (t target) edit(ctx context.Context, max int, change func(before) ([]byte, 
 		return filepath.Join(filepath.Dir(path), o.Backup), nil
 	}
 	return "", nil
-}
-
-// readBackup returns the text of a backup, or nil if it cannot be read.
-func readBackup(dir *os.Root, name string, max int) []byte {
-	text, err := boundedfile.ReadIn(dir, name, max)
-	if err != nil {
-		return nil
-	}
-	return text
 }
 
 func (t target) failed(err error) error {

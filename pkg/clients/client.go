@@ -152,12 +152,7 @@ func distinct() []*Client {
 }
 
 // Names returns the names of all clients, in the order of the help text.
-func Names() (list []string) {
-	for _, c := range clients() {
-		list = append(list, c.Name)
-	}
-	return list
-}
+func Names() []string { return namesOf(clients()) }
 
 // path returns the path of a server's entry in a file, or of a value in the entry.
 func (c *Client) path(name string, more ...string) []string {

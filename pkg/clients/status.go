@@ -44,12 +44,9 @@ type Status struct {
 	Reason    string `json:"reason,omitempty"` // why the state is Taken or Unusable
 }
 
-// common are the clients that are suggested if no client is installed.
-var common = []string{"claude-code", "claude-desktop", "cursor", "vscode"}
-
-// Common returns the clients that most people use.
+// Common returns the clients that most people use. They are suggested if no client is installed.
 func Common() (list []*Client) {
-	for _, name := range common {
+	for _, name := range []string{"claude-code", "claude-desktop", "cursor", "vscode"} {
 		list = append(list, Find(name))
 	}
 	return list

@@ -43,18 +43,19 @@ func Flat(payload json.RawMessage) (table string, ok bool) {
 // without the characters that SDK-206 forbids. Names are checked further when their rows are
 // written.
 func fitsTable(text []byte) bool {
+	var content, normal []byte // of a string
 	for i := 0; i < len(text); {
 		switch text[i] {
 		case ' ', '\t', '\r', '\n':
 			return false
 		case '"':
 			end := rawjson.StringEnd(text, i)
-			inner := text[i+1 : end-1]
-			if bytes.IndexByte(inner, 0x7f) >= 0 {
-				return false
-			}
-			if bytes.IndexByte(inner, '\\') >= 0 && (!isNormalString(inner) || hasForbidden(inner)) {
-				return false
+			if quoted := text[i:end]; isEscaped(quoted) {
+				content = rawjson.AppendText(content[:0], quoted)
+				normal = rawjson.AppendString(slices.Grow(normal[:0], len(quoted)), content)
+				if !bytes.Equal(normal, quoted) || bytes.ContainsAny(content, "\x00\x01\x7f") {
+					return false
+				}
 			}
 			i = end
 		default:
@@ -64,30 +65,13 @@ func fitsTable(text []byte) bool {
 	return true
 }
 
-// hasForbidden reports whether the content of a string in the form of SDK-18 has U+0000,
-// U+0001 or U+007F.
-func hasForbidden(inner []byte) bool {
-	for i := 0; i < len(inner); i++ {
-		if inner[i] != '\\' {
-			continue
-		}
-		if i++; inner[i] != 'u' {
-			continue
-		}
-		switch string(inner[i+3 : i+5]) {
-		case "00", "01", "7f":
-			return true
-		}
-	}
-	return false
-}
-
 type tabulator struct {
-	text  []byte
-	table []byte
-	rows  int
-	names [MaxFlatRows]span // of the open objects, innermost last
-	count int               // the number of names
+	text    []byte
+	table   []byte
+	content []byte // of a string
+	rows    int
+	names   [MaxFlatRows]span // of the open objects, innermost last
+	count   int               // the number of names
 }
 
 // A span is a part of the document, which has at most MaxFlatBytes.
@@ -105,7 +89,7 @@ func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
 		end = t.container(i)
 	case '"':
 		end = rawjson.StringEnd(t.text, i)
-		t.string(t.text[i+1 : end-1])
+		t.string(t.text[i:end])
 	default:
 		end = rawjson.ValueEnd(t.text, i)
 		t.literal(t.text[i:end])
@@ -147,50 +131,24 @@ func (t *tabulator) container(i int) (end int) {
 }
 
 // string writes the row of a string. The row has the content without newlines at the end,
-// with doubled backslashes, and with newlines as \n. JSON has the same escapes.
-func (t *tabulator) string(inner []byte) {
+// with doubled backslashes, and with newlines as \n.
+func (t *tabulator) string(quoted []byte) {
 	t.table = append(t.table, 's')
-	if bytes.IndexByte(inner, '\\') < 0 {
-		t.table = append(t.table, inner...)
+	if !isEscaped(quoted) {
+		t.table = append(t.table, quoted[1:len(quoted)-1]...)
 		return
 	}
-	end := len(t.table) // the end without trailing newlines
-	for i := 0; i < len(inner); i++ {
-		c := inner[i]
-		if c == '\\' {
-			i++
-			switch inner[i] {
-			case 'n':
-				t.table = append(t.table, '\\', 'n')
-				continue
-			case '\\':
-				t.table = append(t.table, '\\')
-			case '"':
-				c = '"'
-			case 'b':
-				c = '\b'
-			case 'f':
-				c = '\f'
-			case 'r':
-				c = '\r'
-			case 't':
-				c = '\t'
-			case 'u':
-				c = inner[i+3]<<4&0x10 | unhex(inner[i+4]) // 0002 to 001f
-				i += 4
-			}
+	t.content = rawjson.AppendText(t.content[:0], quoted)
+	for _, c := range bytes.TrimRight(t.content, "\n") {
+		switch c {
+		case '\n':
+			t.table = append(t.table, '\\', 'n')
+		case '\\':
+			t.table = append(t.table, '\\', '\\')
+		default:
+			t.table = append(t.table, c)
 		}
-		t.table = append(t.table, c)
-		end = len(t.table)
 	}
-	t.table = t.table[:end]
-}
-
-func unhex(c byte) byte {
-	if c >= 'a' {
-		return c - 'a' + 10
-	}
-	return c - '0'
 }
 
 func (t *tabulator) literal(text []byte) {

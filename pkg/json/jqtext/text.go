@@ -39,53 +39,17 @@ func Normal(v json.RawMessage) json.RawMessage {
 	return rawjson.Layout{Quote: appendString}.Append(make([]byte, 0, len(v)), v)
 }
 
-// isNormalString reports whether the content of a JSON string has the form of SDK-18.
-func isNormalString(inner []byte) bool {
-	for i := 0; i < len(inner); i++ {
-		switch inner[i] {
-		case 0x7f:
-			return false
-		case '\\':
-			i++
-			switch inner[i] {
-			case '/':
-				return false
-			case 'u':
-				if !isControlEscape(inner[i+1 : i+5]) {
-					return false
-				}
-				i += 4
-			}
-		}
-	}
-	return true
-}
-
-// isControlEscape reports whether four hexadecimal digits represent a control character that
-// has no short escape, in lower case.
-func isControlEscape(digits []byte) bool {
-	if digits[0] != '0' || digits[1] != '0' {
-		return false
-	}
-	switch high, low := digits[2], digits[3]; {
-	case low >= 'A' && low <= 'F':
-		return false
-	case high == '0':
-		return low != '8' && low != '9' && low != 'a' && low != 'c' && low != 'd'
-	case high == '1':
-		return true
-	default:
-		return high == '7' && low == 'f'
-	}
+// isEscaped reports whether a string can have another form than that of SDK-18.
+func isEscaped(quoted []byte) bool {
+	return bytes.IndexByte(quoted, '\\') >= 0 || bytes.IndexByte(quoted, 0x7f) >= 0
 }
 
 // appendString appends a JSON string in the form of SDK-18.
 func appendString(dst, quoted []byte) []byte {
-	if isNormalString(quoted[1 : len(quoted)-1]) {
+	if !isEscaped(quoted) {
 		return append(dst, quoted...)
 	}
-	s, _ := rawjson.Text(quoted)
-	return rawjson.AppendString(dst, s)
+	return rawjson.AppendString(dst, rawjson.AppendText(nil, quoted))
 }
 
 // appendASCII appends a JSON string with escapes for all characters that are not ASCII.

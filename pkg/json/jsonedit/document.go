@@ -64,7 +64,9 @@ func indented(value json.RawMessage, depth int) hujson.ValueTrimmed {
 	return v.Value
 }
 
-func (d *Document) set(name string, value json.RawMessage) {
+// Set gives a member of the object a value. A new member is the last one.
+func (d *Document) Set(name string, value json.RawMessage) {
+	defer d.commit()
 	if v := d.find(name); v != nil {
 		v.Value = indented(value, 1)
 		return
@@ -92,8 +94,7 @@ func (d *Document) Append(name string, value json.RawMessage) {
 	array := d.array(name)
 	if array == nil {
 		var b rawjson.Builder
-		d.set(name, b.Array().Raw(value).End().Bytes())
-		d.commit()
+		d.Set(name, b.Array().Raw(value).End().Bytes())
 		return
 	}
 	element := hujson.Value{Value: indented(value, 2)}
@@ -169,9 +170,3 @@ func (d *Document) Member(name string) json.RawMessage {
 
 // HasArray reports whether the value of a member is an array.
 func (d *Document) HasArray(name string) bool { return d.array(name) != nil }
-
-// Set gives a member of the object a value. A new member is the last one.
-func (d *Document) Set(name string, value json.RawMessage) {
-	d.set(name, value)
-	d.commit()
-}

@@ -117,20 +117,12 @@ func Members(v json.RawMessage) []Member {
 	var list []Member
 	var index map[string]int // only for long lists
 	for name, value := range All(v) {
-		at := -1
-		if index != nil {
-			if k, ok := index[name]; ok {
-				at = k
-			}
-		} else {
-			for k := range list {
-				if list[k].Name == name {
-					at = k
-					break
-				}
-			}
+		at, found := index[name]
+		if index == nil {
+			at = slices.IndexFunc(list, func(m Member) bool { return m.Name == name })
+			found = at >= 0
 		}
-		if at >= 0 {
+		if found {
 			list[at].Value = value
 			continue
 		}
@@ -258,7 +250,9 @@ func Text(v json.RawMessage) (s string, ok bool) {
 }
 
 // AppendText appends the content of a string in quotes, like [Text].
-func AppendText(dst, quoted []byte) []byte { return appendUnquoted(dst, unquoted(quoted)) }
+func AppendText(dst, quoted []byte) []byte {
+	return appendUnquoted(slices.Grow(dst, len(quoted)), unquoted(quoted))
+}
 
 // TextOf returns the content of a string member of an object. It returns "" if the member is
 // missing or not a string.

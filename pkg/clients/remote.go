@@ -10,6 +10,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/text/weburl"
 )
@@ -92,13 +93,12 @@ func isToken(name string) bool {
 	})
 }
 
+var isName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // SetTokenEnv sets the name of the environment variable that has the bearer token.
 func (r *Remote) SetTokenEnv(name string) error {
-	isName := name != "" && !(name[0] >= '0' && name[0] <= '9') && !strings.ContainsFunc(name, func(c rune) bool {
-		return c != '_' && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')
-	})
 	switch {
-	case !isName:
+	case !isName.MatchString(name):
 		return fmt.Errorf("--token-env takes the name of an environment variable, not the token")
 	case slices.ContainsFunc(r.Headers, func(h Header) bool { return strings.EqualFold(h.Name, authorization) }):
 		return fmt.Errorf("--token-env and the header Authorization exclude each other")

@@ -103,10 +103,8 @@ func scanValue(b []byte, i, depth int) (int, error) {
 	switch c := b[i]; {
 	case c == '"':
 		return scanString(b, i)
-	case c == '{':
-		return scanObject(b, i, depth+1)
-	case c == '[':
-		return scanArray(b, i, depth+1)
+	case c == '{', c == '[':
+		return scanContainer(b, i, depth+1)
 	case c == '-' || c-'0' <= 9:
 		return scanNumber(b, i)
 	case c == 't':
@@ -119,50 +117,29 @@ func scanValue(b []byte, i, depth int) (int, error) {
 	return i, &SyntaxError{i, "a value expected"}
 }
 
-func scanObject(b []byte, i, depth int) (int, error) {
+func scanContainer(b []byte, i, depth int) (int, error) {
 	if depth > maxDepth {
 		return i, &SyntaxError{i, "nested too deeply"}
 	}
+	closing := b[i] + 2 // in ASCII
 	i = SpaceEnd(b, i+1)
-	if i < len(b) && b[i] == '}' {
+	if i < len(b) && b[i] == closing {
 		return i + 1, nil
 	}
 	for {
-		if i >= len(b) || b[i] != '"' {
-			return i, expected(b, i, "a member name expected")
-		}
 		var err error
-		if i, err = scanString(b, i); err != nil {
-			return i, err
-		}
-		if i = SpaceEnd(b, i); i >= len(b) || b[i] != ':' {
-			return i, expected(b, i, "':' expected")
-		}
-		if i, err = scanValue(b, SpaceEnd(b, i+1), depth); err != nil {
-			return i, err
-		}
-		i = SpaceEnd(b, i)
-		switch {
-		case i < len(b) && b[i] == ',':
+		if closing == '}' {
+			if i >= len(b) || b[i] != '"' {
+				return i, expected(b, i, "a member name expected")
+			}
+			if i, err = scanString(b, i); err != nil {
+				return i, err
+			}
+			if i = SpaceEnd(b, i); i >= len(b) || b[i] != ':' {
+				return i, expected(b, i, "':' expected")
+			}
 			i = SpaceEnd(b, i+1)
-		case i < len(b) && b[i] == '}':
-			return i + 1, nil
-		default:
-			return i, expected(b, i, "',' or '}' expected")
 		}
-	}
-}
-
-func scanArray(b []byte, i, depth int) (int, error) {
-	if depth > maxDepth {
-		return i, &SyntaxError{i, "nested too deeply"}
-	}
-	i = SpaceEnd(b, i+1)
-	if i < len(b) && b[i] == ']' {
-		return i + 1, nil
-	}
-	for {
-		var err error
 		if i, err = scanValue(b, i, depth); err != nil {
 			return i, err
 		}
@@ -170,10 +147,10 @@ func scanArray(b []byte, i, depth int) (int, error) {
 		switch {
 		case i < len(b) && b[i] == ',':
 			i = SpaceEnd(b, i+1)
-		case i < len(b) && b[i] == ']':
+		case i < len(b) && b[i] == closing:
 			return i + 1, nil
 		default:
-			return i, expected(b, i, "',' or ']' expected")
+			return i, expected(b, i, "',' or '"+string(closing)+"' expected")
 		}
 	}
 }

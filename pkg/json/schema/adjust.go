@@ -160,6 +160,9 @@ func (a *adjuster) adjustObject(parts []*jsonschema.Schema, value json.RawMessag
 		v, known, accepted := m.Value, false, true
 		for _, part := range parts {
 			for _, sub := range memberSchemas(part, m.Name) {
+				if isFalse(sub) && sub == part.AdditionalProperties { // the part forbids the member
+					continue
+				}
 				known = true
 				var done []Adjustment
 				var ok bool
@@ -179,7 +182,7 @@ func (a *adjuster) adjustObject(parts []*jsonschema.Schema, value json.RawMessag
 	return b.End().Bytes(), changes
 }
 
-// memberSchemas returns the schemas that a part has for a member. A part that forbids the member has no schema.
+// memberSchemas returns the schemas that a part has for a member.
 func memberSchemas(s *jsonschema.Schema, name string) (list []*jsonschema.Schema) {
 	if sub := s.Properties[name]; sub != nil {
 		list = append(list, sub)
@@ -189,7 +192,7 @@ func memberSchemas(s *jsonschema.Schema, name string) (list []*jsonschema.Schema
 			list = append(list, sub)
 		}
 	}
-	if list == nil && s.AdditionalProperties != nil && !isFalse(s.AdditionalProperties) {
+	if list == nil && s.AdditionalProperties != nil {
 		list = append(list, s.AdditionalProperties)
 	}
 	return list

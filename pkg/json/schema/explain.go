@@ -155,13 +155,7 @@ func text(v any) string {
 }
 
 func (e *explainer) checkString(s *jsonschema.Schema, v, path string) {
-	n := utf8.RuneCountInString(v)
-	if s.MinLength != nil && n < *s.MinLength {
-		e.add(path, "must have at least %s", count(*s.MinLength, "character"))
-	}
-	if s.MaxLength != nil && n > *s.MaxLength {
-		e.add(path, "must have at most %s", count(*s.MaxLength, "character"))
-	}
+	e.checkSize(path, utf8.RuneCountInString(v), s.MinLength, s.MaxLength, "character")
 	if s.Pattern != "" {
 		if re, err := regexp.Compile(s.Pattern); err == nil && !re.MatchString(v) {
 			e.add(path, "must match the pattern %s", s.Pattern)
@@ -188,12 +182,7 @@ func (e *explainer) checkNumber(s *jsonschema.Schema, v float64, path string) {
 }
 
 func (e *explainer) checkArray(s *jsonschema.Schema, v []any, path string, depth int) {
-	if s.MinItems != nil && len(v) < *s.MinItems {
-		e.add(path, "must have at least %s", count(*s.MinItems, "item"))
-	}
-	if s.MaxItems != nil && len(v) > *s.MaxItems {
-		e.add(path, "must have at most %s", count(*s.MaxItems, "item"))
-	}
+	e.checkSize(path, len(v), s.MinItems, s.MaxItems, "item")
 	if s.UniqueItems {
 		seen := make(map[string]bool, len(v))
 		for _, item := range v {
@@ -236,28 +225,11 @@ func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path str
 		if s.PropertyNames != nil && !e.matches(s.PropertyNames, name, depth) {
 			e.add(at(name), "has a name that is not allowed")
 		}
-		known := false
-		if sub := s.Properties[name]; sub != nil {
-			known = true
+		for _, sub := range memberSchemas(s, name) {
 			e.member(sub, v[name], at(name), depth)
 		}
-		for pattern, sub := range s.PatternProperties {
-			if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
-				known = true
-				e.explain(sub, v[name], at(name), depth+1)
-			}
-		}
-		if known || s.AdditionalProperties == nil {
-			continue
-		}
-		e.member(s.AdditionalProperties, v[name], at(name), depth)
 	}
-	if s.MinProperties != nil && len(v) < *s.MinProperties {
-		e.add(path, "must have at least %s", count(*s.MinProperties, "member"))
-	}
-	if s.MaxProperties != nil && len(v) > *s.MaxProperties {
-		e.add(path, "must have at most %s", count(*s.MaxProperties, "member"))
-	}
+	e.checkSize(path, len(v), s.MinProperties, s.MaxProperties, "member")
 }
 
 // checkCombined covers keywords that combine schemas. It does not know which alternative was
@@ -301,11 +273,21 @@ func isFalse(s *jsonschema.Schema) bool {
 	return err == nil && (string(b) == "false" || string(b) == `{"not":{}}` || string(b) == `{"not":true}`)
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// checkSize checks the number of parts that a value has.
+func (e *explainer) checkSize(path string, n int, least, most *int, noun string) {
+	add := func(how string, n int) {
+		text := fmt.Sprintf("must have at %s %d %s", how, n, noun)
+		if n != 1 {
+			text += "s"
+		}
+		e.add(path, "%s", text)
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	if least != nil && n < *least {
+		add("least", *least)
+	}
+	if most != nil && n > *most {
+		add("most", *most)
+	}
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

@@ -23,15 +23,10 @@ type makefile struct {
 	files     []string
 }
 
-// readMakefile reads the targets that are phony or documented. If it finds nothing, it reads all that
+// parseMakefile reads the targets that are phony or documented. If it finds nothing, it reads all that
 // do not look like files.
-func readMakefile(p *project) error {
-	m := &makefile{says: map[string]string{}, known: map[string]bool{}}
-	text, err := boundedfile.Read(p.File, maxFile)
-	if err != nil {
-		return err
-	}
-	m.files = []string{p.File}
+func (p *project) parseMakefile(text []byte) error {
+	m := &makefile{says: map[string]string{}, known: map[string]bool{}, files: []string{p.File}}
 	m.parse(string(text), filepath.Dir(p.File))
 	words := []string{"-C", p.Dir, "--no-print-directory", "--"}
 	for _, name := range m.targets {

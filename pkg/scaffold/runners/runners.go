@@ -40,21 +40,27 @@ type Runner struct {
 	// Noun is the runner's word for a target.
 	Noun string
 
-	read func(p *project) error
+	// dump are words that make the program print the targets, with the project file after the first one. nil: the
+	// file itself is parsed.
+	dump  []string
+	parse func(p *project, text []byte) error
 }
 
 // Of returns the task runner with this name on PATH, or nil.
 func Of(program string) *Runner {
 	switch program {
 	case "make", "gmake":
-		return &Runner{program, []string{"GNUmakefile", "makefile", "Makefile"}, "target", readMakefile}
+		return &Runner{program, []string{"GNUmakefile", "makefile", "Makefile"}, "target", nil, (*project).parseMakefile}
 	case "just":
-		return &Runner{program, []string{"justfile", "Justfile", ".justfile"}, "recipe", readJustfile}
+		return &Runner{program, []string{"justfile", "Justfile", ".justfile"}, "recipe",
+			[]string{"--justfile", "--dump", "--dump-format", "json"}, (*project).parseDump}
 	case "task", "go-task":
 		return &Runner{program, []string{"Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml",
-			"Taskfile.dist.yml", "taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yaml"}, "task", readTaskfile}
+			"Taskfile.dist.yml", "taskfile.dist.yml", "Taskfile.dist.yaml", "taskfile.dist.yaml"}, "task",
+			// --no-status prevents the commands that find out whether a task is up to date.
+			[]string{"--taskfile", "--list-all", "--json", "--no-status"}, (*project).parseTasks}
 	case "npm":
-		return &Runner{program, []string{"package.json"}, "script", readPackage}
+		return &Runner{program, []string{"package.json"}, "script", nil, (*project).parsePackage}
 	}
 	return nil
 }
@@ -111,7 +117,16 @@ type project struct {
 // Read returns the targets of a project file.
 func (r *Runner) Read(s Source) ([]Target, []Skipped, error) {
 	p := &project{Runner: r, Source: s}
-	err := r.read(p)
+	var text []byte
+	var err error
+	if r.dump == nil {
+		text, err = boundedfile.Read(s.File, maxFile)
+	} else { // without running a command
+		text, err = s.Print(slices.Insert(slices.Clone(r.dump), 1, s.File)...)
+	}
+	if err == nil {
+		err = r.parse(p, text)
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", s.File, err)
 	}
@@ -180,15 +195,7 @@ func argument(name, says string) recipe.Argument {
 // isProperty matches a name that can be that of a property.
 var isProperty = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// readPackage reads the scripts of a package.json. Scripts that npm runs by itself are left out.
-func readPackage(p *project) error {
-	text, err := boundedfile.Read(p.File, maxFile)
-	if err != nil {
-		return err
-	}
-	return p.parsePackage(text)
-}
-
+// parsePackage reads the scripts of a package.json. Scripts that npm runs by itself are left out.
 func (p *project) parsePackage(text []byte) error {
 	doc, err := rawjson.Check(text)
 	if err != nil {
@@ -215,16 +222,6 @@ func (p *project) parsePackage(text []byte) error {
 		}
 	}
 	return nil
-}
-
-// readTaskfile asks task for its tasks. --no-status prevents the commands that find out whether a
-// task is up to date.
-func readTaskfile(p *project) error {
-	text, err := p.Print("--taskfile", p.File, "--list-all", "--json", "--no-status")
-	if err != nil {
-		return err
-	}
-	return p.parseTasks(text)
 }
 
 func (p *project) parseTasks(text []byte) error {
@@ -259,15 +256,6 @@ type parameter struct {
 	Help    string
 	Long    string
 	Flag    bool
-}
-
-// readJustfile asks just for its recipes. It prints them without running a command.
-func readJustfile(p *project) error {
-	text, err := p.Print("--justfile", p.File, "--dump", "--dump-format", "json")
-	if err != nil {
-		return err
-	}
-	return p.parseDump(text)
 }
 
 func (p *project) parseDump(text []byte) error {

@@ -237,7 +237,7 @@ func FuzzMakefile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		dir := write(t, map[string]string{"Makefile": text})
 		p := &project{Runner: Of("make"), Source: Source{File: filepath.Join(dir, "Makefile"), Dir: "app"}}
-		if err := readMakefile(p); err == nil {
+		if err := p.parseMakefile([]byte(text)); err == nil {
 			checkTargets(t, p)
 		}
 	})

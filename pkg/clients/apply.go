@@ -213,7 +213,7 @@ func (t target) edit(ctx context.Context, max int, change func(before) ([]byte, 
 	kept, err := userfile.Edit(ctx, dir, base, o, func(f userfile.File) ([]byte, error) {
 		backup, err := boundedfile.ReadIn(dir, o.Backup, max)
 		if err != nil {
-			backup = nil // as if there were none
+			backup = nil // it does not count
 		}
 		return change(before{f.Text, f.There, backup})
 	})

@@ -116,7 +116,7 @@ var clients = sync.OnceValue(func() (list []*Client) {
 		if c.Like != "" {
 			other := list[slices.IndexFunc(list, func(other *Client) bool { return other.Name == c.Like })]
 			same := *other.row
-			same.Printed, same.Mistaken = c.Printed, nil
+			same.Like, same.Printed, same.Mistaken = c.Like, c.Printed, nil
 			c.Title, c.row = other.Title, &same
 		}
 	}
@@ -148,7 +148,7 @@ func Suggest(name string) (list []string) {
 
 // distinct returns the clients that have a file, without other names of the same client.
 func distinct() []*Client {
-	return slices.DeleteFunc(slices.Clone(clients()), func(c *Client) bool { return c.Printed != nil || c.Name == anyClient })
+	return slices.DeleteFunc(slices.Clone(clients()), func(c *Client) bool { return c.Like != "" || c.Name == anyClient })
 }
 
 // Names returns the names of all clients, in the order of the help text.

@@ -261,7 +261,8 @@ func TestSameRootThroughLink(t *testing.T) {
 
 // CLI-715: the path of each client's file.
 func TestPlaces(t *testing.T) {
-	p := Place{Open: editors.Open, Env: project.Env{"HOME": "/h", "USERPROFILE": "/w", "APPDATA": "/w/AppData"}, Root: "/p"}
+	env := project.Env{"HOME": "/h", "USERPROFILE": "/w", "APPDATA": "/w/AppData"}
+	p := Place{Open: editors.Open, Env: env, Root: "/p"}
 	for _, tc := range []struct{ client, system, scope, want string }{
 		{"claude-desktop", "linux", "", "/h/.config/Claude/claude_desktop_config.json"},
 		{"claude-desktop", "darwin", "", "/h/Library/Application Support/Claude/claude_desktop_config.json"},
@@ -431,7 +432,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is duplicate or incomplete", c.Name)
 		}
 		seen[c.Name] = true
-		if h := c.HTTP; (h.Entry == nil) != (h.Instead != "") || h.Entry != nil && !strings.Contains(string(h.Entry), `"$url"`) {
+		if h := c.HTTP; (h.Entry == nil) != (h.Instead != "") ||
+			h.Entry != nil && !strings.Contains(string(h.Entry), `"$url"`) {
 			t.Errorf("%s: %+v", c.Name, h)
 		}
 		for _, placeholder := range []string{"$command", "$env"} {

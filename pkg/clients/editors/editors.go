@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/json/jsonedit"
 )
 
-// Open parses the text of a file. kind is a format of clients.json. If commas is true, JSON can have trailing commas. If
-// list is true, a missing parent of entries is created as a list.
+// Open parses the text of a file. kind is a format of clients.json. If commas is true, JSON can have trailing commas.
+// If list is true, a missing parent of entries is created as a list.
 func Open(kind string, commas, list bool, text []byte) (format.Editor, error) {
 	switch kind {
 	case "TOML":

@@ -90,35 +90,9 @@ func (t mountTable) controls() (all, processes []string) {
 	return all, processes
 }
 
-// unescape decodes octal escapes such as \040.
+// unescape decodes the octal escapes that the kernel writes for white space and backslashes.
 func unescape(field []byte) string {
-	if bytes.IndexByte(field, '\\') < 0 {
-		return string(field)
-	}
-	var b strings.Builder
-	for i := 0; i < len(field); i++ {
-		if c, ok := octal(field[i:]); ok {
-			b.WriteByte(c)
-			i += 3
-			continue
-		}
-		b.WriteByte(field[i])
-	}
-	return b.String()
-}
-
-func octal(text []byte) (c byte, ok bool) {
-	if len(text) < 4 || text[0] != '\\' {
-		return 0, false
-	}
-	n := 0
-	for _, digit := range text[1:4] {
-		if digit < '0' || digit > '7' {
-			return 0, false
-		}
-		n = n*8 + int(digit-'0')
-	}
-	return byte(n), n < 256
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(string(field))
 }
 
 // aliases returns the other paths of a file or folder, or of a part of it, given a path without links. A

@@ -41,9 +41,9 @@ var started = map[string]string{
 	"pkg/check/validate/scripts.go parse: Spec.Argv":               "bash -n, which reads a script and does not run it",
 	"pkg/check/validate/scripts.go parse: assignment to Argv":      "the same",
 
-	"pkg/feature/completion/script.go check: Spec.Argv":        "script.Command of its Script",
-	"pkg/feature/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",
-	"pkg/feature/tool/call.go run: Spec.Argv":                  "script.Command of its Script",
+	"pkg/feature/completion/script.go check: Spec.Argv":         "script.Command of its Script",
+	"pkg/feature/tool/record.go startTrace: assignment to Argv": "bash -x and its Script",
+	"pkg/feature/tool/call.go run: Spec.Argv":                   "script.Command of its Script",
 
 	"pkg/registry/declare/hook.go copy: code.PrivateCopy":    "register.sh, which was checked (R-152)",
 	"pkg/runtool/run.go sourceFiles: code.OperatorFile":      "--source",

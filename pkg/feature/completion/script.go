@@ -115,12 +115,13 @@ func (c *Completions) check(s *source) (script.Spec, error) {
 // failure returns the error for a failed run, or nil (T-623, T-624, T-626).
 func (c *Completions) failure(ctx context.Context, s *source, res *script.Result) error {
 	calls := &c.Project.Calls
+	reason := calls.StderrTo.Reason(strings.TrimRight(string(res.Stderr), "\r\n"))
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(res.Cause, script.ErrTimedOut):
 		e := mcp.Errorf(mcp.CodeInternal, "Completion provider timed out after %ds", s.timeout)
-		if reason := calls.StderrTo.Reason(strings.TrimRight(string(res.Stderr), "\r\n")); reason != "" {
+		if reason != "" {
 			return e.Explain(errors.New(reason))
 		}
 		return e
@@ -131,7 +132,6 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 	case res.Cause != nil:
 		return res.Cause
 	case res.Status != 0:
-		reason := c.Project.Calls.StderrTo.Reason(strings.TrimRight(string(res.Stderr), "\r\n"))
 		return mcp.Errorf(mcp.CodeInternal, "%s", cmp.Or(reason, "Completion provider failed"))
 	}
 	return nil

@@ -79,6 +79,7 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 			return nil, nil
 		},
 		Templates: func(context.Context) (*urimatch.Set, error) { return urimatch.NewSet(b.templates), nil },
+		Bound:     func(context.Context, string) (bool, error) { return false, nil },
 		UIMeta:    func(_ context.Context, uri string) json.RawMessage { return json.RawMessage(`{"ui":{}}`) },
 		New:       builtin.New,
 		Builtin:   provider.Config{Env: full, Root: root, Resources: p.Resources},

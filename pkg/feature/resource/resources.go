@@ -37,10 +37,9 @@ type Config struct {
 	// FindName and FindURI look up registry entries; they return nil for an unknown one.
 	FindName func(ctx context.Context, name string) (json.RawMessage, error)
 	FindURI  func(ctx context.Context, uri string) (*Entry, error)
-	// Templates returns the resource templates. A nil function means that the project has no templates.
+	// Templates returns the resource templates.
 	Templates func(ctx context.Context) (*urimatch.Set, error)
-	// Bound reports whether an entry has a URI of a scheme that is also the name of its
-	// provider. A nil function means that there is no such entry.
+	// Bound reports whether an entry has a URI of a scheme that is also the name of its provider.
 	Bound func(ctx context.Context, scheme string) (bool, error)
 	// ToolsOfPage returns the names of the tools that link to a page, by its name (H-424). It may be nil.
 	ToolsOfPage func(ctx context.Context, page string) ([]string, error)
@@ -100,7 +99,7 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error) {
 	t := &target{uri: uri, provider: name}
 	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // as for a read by the server (RES-2)
-		if templates, err := r.templates(ctx); err == nil {
+		if templates, err := r.Templates(ctx); err == nil {
 			t.match(templates)
 		}
 	}

@@ -71,14 +71,19 @@ func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 	if name == "" {
 		return nil, notFound("uri", req.URI)
 	}
-	templates, err := r.templates(ctx)
+	templates, err := r.Templates(ctx)
 	if err != nil && r.Scripts.Find(name) != (code.File{}) {
 		return nil, err // neither the schemes nor the script's variables are known
 	}
 	if !offered {
-		declared, err := r.declares(ctx, urimatch.Scheme(req.URI), templates)
-		if err != nil {
-			return nil, err
+		// The project declares a scheme with a template, or with an entry whose provider has that name. The comparison
+		// is case-sensitive (RES-32a).
+		scheme := urimatch.Scheme(req.URI)
+		declared := templates.HasScheme(scheme)
+		if !declared {
+			if declared, err = r.Bound(ctx, scheme); err != nil {
+				return nil, err
+			}
 		}
 		if !declared {
 			return nil, notFound("uri", req.URI)
@@ -89,13 +94,6 @@ func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 	return t, nil
 }
 
-func (r *Resources) templates(ctx context.Context) (*urimatch.Set, error) {
-	if r.Templates == nil {
-		return nil, nil
-	}
-	return r.Templates(ctx)
-}
-
 // match finds the template that matches the URI (RES-170).
 func (t *target) match(templates *urimatch.Set) {
 	of, values, ok := templates.Match(t.uri)
@@ -104,18 +102,6 @@ func (t *target) match(templates *urimatch.Set) {
 		return
 	}
 	t.template, t.values, t.declared = of.Name, values, of.MIMEType
-}
-
-// declares reports whether the project declares a scheme: with a template, or with an entry whose
-// provider has that name. The comparison is case-sensitive (RES-32a).
-func (r *Resources) declares(ctx context.Context, scheme string, templates *urimatch.Set) (bool, error) {
-	if templates.HasScheme(scheme) {
-		return true, nil
-	}
-	if r.Bound == nil {
-		return false, nil
-	}
-	return r.Bound(ctx, scheme)
 }
 
 // Bound returns the schemes of entries whose provider has the same name.

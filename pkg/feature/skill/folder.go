@@ -141,11 +141,10 @@ func newList(skills []*Skill) *List {
 
 // Find returns the skill whose SKILL.md has a URI, or nil.
 func (l *List) Find(uri string) *Skill {
-	name, file, ok := parseURI(uri)
-	if !ok || file != textFile || strings.HasSuffix(uri, "/") {
-		return nil
+	if s, file := l.file(uri); file != nil && file.Path == textFile {
+		return s
 	}
-	return l.byName[name]
+	return nil
 }
 
 // file returns the skill and the file of a URI.
@@ -173,22 +172,9 @@ func (l *List) IsFile(uri string) bool {
 func (l *List) Resources() []json.RawMessage {
 	list := make([]json.RawMessage, len(l.Skills))
 	for i, s := range l.Skills {
-		for _, f := range s.Files {
-			if f.Path == textFile {
-				list[i] = s.resource(f.Size)
-			}
-		}
+		list[i] = s.resource
 	}
 	return list
-}
-
-// resource returns the SKILL.md, of this size, as a Resource object.
-func (s *Skill) resource(size int64) json.RawMessage {
-	about := rawjson.Get(s.entry, "frontmatter")
-	var b rawjson.Builder
-	return b.Object().Name("uri").String(uriOf(s.Name, textFile)).Name("name").String(s.Name).
-		Name("description").String(rawjson.TextOf(about, "description")).Name("size").Int(int(size)).
-		Name("mimeType").String(textType).End().Bytes()
 }
 
 // textType is the MIME type of SKILL.md.
@@ -225,7 +211,7 @@ func (l *List) Children(uri string) []json.RawMessage {
 				Name("mimeType").String(directoryType)
 		} else {
 			if f.Path == textFile {
-				list = append(list, s.resource(f.Size))
+				list = append(list, s.resource)
 				continue
 			}
 			b.Object().Name("uri").String(uriOf(name, f.Path)).Name("name").String(rest).Name("size").Int(int(f.Size))

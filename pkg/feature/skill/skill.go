@@ -47,6 +47,8 @@ type Skill struct {
 	Name  string
 	Files []File // by path; with SKILL.md
 	entry json.RawMessage
+
+	resource json.RawMessage // SKILL.md as a Resource object
 }
 
 // A File is one file of a skill.
@@ -173,7 +175,8 @@ func (r *reader) read(root *os.Root, e fs.DirEntry) (*Skill, *Fault) {
 	if fault := r.walk(dir, ".", 0); fault != nil {
 		return nil, fault
 	}
-	if !slices.ContainsFunc(r.files, func(f File) bool { return f.Path == textFile }) {
+	text := slices.IndexFunc(r.files, func(f File) bool { return f.Path == textFile })
+	if text < 0 {
 		return nil, r.fault(noText, "", "has no %s", textFile)
 	}
 	matter, err := parseFrontmatter(r.text)
@@ -185,6 +188,10 @@ func (r *reader) read(root *os.Root, e fs.DirEntry) (*Skill, *Fault) {
 	}
 	s := &Skill{Name: r.name, Files: r.files}
 	s.entry = s.makeEntry(matter)
+	var b rawjson.Builder
+	s.resource = b.Object().Name("uri").String(uriOf(s.Name, textFile)).Name("name").String(s.Name).
+		Name("description").String(rawjson.TextOf(matter, "description")).Name("size").Int(int(s.Files[text].Size)).
+		Name("mimeType").String(textType).End().Bytes()
 	return s, nil
 }
 

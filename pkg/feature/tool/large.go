@@ -3,11 +3,13 @@ package tool
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"mcp-bash/pkg/auth"
@@ -179,23 +181,11 @@ func wholeLines(head, tail []byte, size int) (first, last []byte) {
 // the project with this name replaces it.
 const SearchTool = "result_search"
 
-// SearchListed returns the entry of [SearchTool] in tools/list.
-func SearchListed() json.RawMessage {
-	return json.RawMessage(`{"name":"` + SearchTool + `","title":"Search a stored result",` +
-		`"description":"Searches the complete output of an earlier tool call that was too long to be sent. ` +
-		`The result of that call names the URI. Each line of the answer is LINE:OFFSET:TEXT, with line numbers and ` +
-		`byte offsets from 0. Without a pattern, the answer is the text from the offset.",` +
-		`"inputSchema":` + searchSchema + `,"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
-}
+//go:embed search.json
+var searchText []byte
 
-const searchSchema = `{"type":"object","properties":{` +
-	`"uri":{"type":"string","description":"The URI that begins with mcpbash-result://"},` +
-	`"pattern":{"type":"string","maxLength":1024,"description":"Text to find in a line"},` +
-	`"regex":{"type":"boolean","description":"The pattern is a regular expression (RE2)","default":false},` +
-	`"ignoreCase":{"type":"boolean","default":false},` +
-	`"offset":{"type":"integer","minimum":0,"description":"The byte where to begin","default":0},` +
-	`"limit":{"type":"integer","minimum":1,"maximum":500,"description":"How many matches at most","default":50}},` +
-	`"required":["uri"],"additionalProperties":false}`
+// SearchListed returns the entry of [SearchTool] in tools/list.
+var SearchListed = sync.OnceValue(func() json.RawMessage { return rawjson.AppendCompact(nil, searchText) })
 
 // searches reports whether a call is one of [SearchTool].
 func (t *Tools) searches(ctx context.Context, name string) bool {
@@ -219,7 +209,7 @@ func (c *call) search(ctx context.Context) (*Result, error) {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
 	}
-	s, _, err := t.schemas.Get(json.RawMessage(searchSchema))
+	s, _, err := t.schemas.Get(rawjson.Get(SearchListed(), "inputSchema"))
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithReason(err)
 	}

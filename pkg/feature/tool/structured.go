@@ -137,10 +137,8 @@ func (c *call) mayStructure(value json.RawMessage) bool {
 
 // ownStructured returns the structured content of a CallToolResult that the tool printed (T-197).
 func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
-	for _, m := range members {
-		if m.Name == "structuredContent" && c.mayStructure(m.Value) {
-			return rawjson.Normal(m.Value)
-		}
+	if own := member(members, "structuredContent"); c.mayStructure(own) {
+		return rawjson.Normal(own)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@
 package capacity
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -84,8 +83,8 @@ var (
 
 // readGroups returns the limits of this process's control groups, and of those above them.
 func readGroups(root fs.FS) (l groupLimits) {
-	text, _ := readSmall(root, "proc/self/cgroup")
-	for line := range strings.Lines(text) {
+	text, _ := fs.ReadFile(root, "proc/self/cgroup")
+	for line := range strings.Lines(string(text)) {
 		// A line is HIERARCHY:CONTROLLERS:PATH. The controllers of version 2 have no names.
 		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
 		controllers, group, ok := strings.Cut(rest, ":")
@@ -126,24 +125,13 @@ const unlimited = 1<<31 - 1
 
 // readLimit returns a limit of a file. 0: none. Version 2 writes "max" for none, version 1 a very large number.
 func readLimit(root fs.FS, name string) int64 {
-	text, ok := readSmall(root, name)
-	if !ok {
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
 		return 0
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil || n <= 0 || n >= 1<<60 {
 		return 0
 	}
 	return n
-}
-
-// readSmall returns the text of a file of at most 64 KiB.
-func readSmall(root fs.FS, name string) (string, bool) {
-	f, err := root.Open(name)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	return string(text), err == nil
 }

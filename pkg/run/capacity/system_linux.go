@@ -11,10 +11,4 @@ func machineMemory() int64 {
 	return int64(uint64(info.Totalram) * uint64(info.Unit))
 }
 
-func spaceOf(dir string) Space {
-	var s unix.Statfs_t
-	if unix.Statfs(dir, &s) != nil {
-		return Space{Dir: dir}
-	}
-	return Space{Dir: dir, Free: max(1, int64(s.Bavail)*int64(s.Bsize)), Memory: s.Type == unix.TMPFS_MAGIC}
-}
+func isMemory(s *unix.Statfs_t) bool { return s.Type == unix.TMPFS_MAGIC }

@@ -26,3 +26,11 @@ func limits() (memory int64, processes int) {
 	memory = least(rlimit(unix.RLIMIT_AS), machineMemory())
 	return memory, int(min(rlimit(unix.RLIMIT_NPROC), math.MaxInt32))
 }
+
+func spaceOf(dir string) Space {
+	var s unix.Statfs_t
+	if unix.Statfs(dir, &s) != nil {
+		return Space{Dir: dir}
+	}
+	return Space{Dir: dir, Free: max(1, int64(s.Bavail)*int64(s.Bsize)), Memory: isMemory(&s)}
+}

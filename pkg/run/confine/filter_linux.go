@@ -179,19 +179,21 @@ func refused(number uintptr, when ...condition) denial { return denial{number: n
 // would end this process (CF-21). It also refuses two ways to stop a child of that thread that has not called exec yet.
 // That child would stop the thread as well: SIGSTOP, and a lease on a file that the child opens.
 func signals(thread uint32) []denial {
-	const stop = uint32(unix.SIGSTOP)
-	return []denial{
-		refused(unix.SYS_KILL, is(1, stop)), refused(unix.SYS_TKILL, is(1, stop)), refused(unix.SYS_TGKILL, is(2, stop)),
-		refused(unix.SYS_RT_SIGQUEUEINFO, is(1, stop)), refused(unix.SYS_RT_TGSIGQUEUEINFO, is(2, stop)),
-		refused(unix.SYS_FCNTL, is(1, unix.F_SETLEASE)),
-		refused(unix.SYS_KILL, is(0, thread)), refused(unix.SYS_TKILL, is(0, thread)),
-		refused(unix.SYS_TGKILL, is(1, thread)), refused(unix.SYS_RT_SIGQUEUEINFO, is(0, thread)),
-		refused(unix.SYS_RT_TGSIGQUEUEINFO, is(1, thread)), refused(unix.SYS_PIDFD_SEND_SIGNAL),
+	list := []denial{
+		refused(unix.SYS_FCNTL, is(1, unix.F_SETLEASE)), refused(unix.SYS_PIDFD_SEND_SIGNAL),
 		refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN), isNot(0, uint32(OwnMark()>>32)).inUpperHalf()),
 		refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN), isNot(2, uint32(OwnMark())).inUpperHalf()),
 		refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN_EX)),
 		refused(unix.SYS_IOCTL, is(1, fioSetOwn)), refused(unix.SYS_IOCTL, is(1, unix.SIOCSPGRP)),
 	}
+	for _, call := range []struct{ number, target uintptr }{ // the signal is the argument after the target
+		{unix.SYS_KILL, 0}, {unix.SYS_TKILL, 0}, {unix.SYS_TGKILL, 1}, {unix.SYS_RT_SIGQUEUEINFO, 0},
+		{unix.SYS_RT_TGSIGQUEUEINFO, 1},
+	} {
+		target := uint32(call.target)
+		list = append(list, refused(call.number, is(target+1, uint32(unix.SIGSTOP))), refused(call.number, is(target, thread)))
+	}
+	return list
 }
 
 // OwnMark returns a secret of this process. A new process of a confined thread makes its group the owner of a

@@ -133,14 +133,15 @@ func shebang(head []byte) []string {
 	} else if len(head) == headSize {
 		return nil // truncated: the system reads it
 	}
-	program, argument, _ := strings.Cut(strings.Trim(string(line), " \t\r"), " ")
-	if program == "" {
+	text := strings.Trim(string(line), " \t\r")
+	end := strings.IndexAny(text, " \t")
+	switch {
+	case text == "":
 		return nil
+	case end < 0:
+		return []string{text}
 	}
-	if argument = strings.Trim(argument, " \t"); argument == "" {
-		return []string{program}
-	}
-	return []string{program, argument}
+	return []string{text[:end], strings.TrimLeft(text[end:], " \t")}
 }
 
 func isEnv(program string) bool { return path.Base(program) == "env" }

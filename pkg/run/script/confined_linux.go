@@ -296,7 +296,4 @@ func (p *pipe) receive() bool {
 // hangUp ends the wait at the other end.
 func (p *pipe) hangUp() { unix.Close(p[1]) }
 
-func (p *pipe) close() {
-	unix.Close(p[0])
-	unix.Close(p[1])
-}
+func (p *pipe) close() { closeAll(p[:]...) }

@@ -246,7 +246,4 @@ func (l *lifeline) own(owner int) {
 }
 
 // close must follow release: closing a tied lifeline kills the group.
-func (l *lifeline) close() {
-	unix.Close(l[0])
-	unix.Close(l[1])
-}
+func (l *lifeline) close() { closeAll(l[:]...) }

@@ -1,8 +1,8 @@
 package script
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"sync"
@@ -35,21 +35,13 @@ type Runner struct {
 
 // Run runs a script to its end. When ctx ends, the script is ended and Cause is the context's cause.
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
-	if err := context.Cause(ctx); err != nil {
-		return Result{Status: signalBase + 15, Cause: err, Alone: true}
-	}
-	if !s.Prepared {
-		if err := r.prepare(&s); err != nil {
-			return notStarted(err)
-		}
-	}
-	argv, err := s.arguments()
+	argv, err := r.command(ctx, &s)
 	if err != nil {
-		return notStarted(err)
+		return notStarted(ctx, err)
 	}
 	job, err := newJob()
 	if err != nil {
-		return notStarted(err)
+		return notStarted(ctx, err)
 	}
 	defer windows.CloseHandle(job)
 	out, errs := &stream{}, &stream{}
@@ -59,11 +51,11 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW} // not our console (T-42)
 	if !r.enter(job) {
-		return notStarted(os.ErrProcessDone)
+		return notStarted(ctx, os.ErrProcessDone)
 	}
 	defer r.leave(job)
 	if err := cmd.Start(); err != nil {
-		return notStarted(err)
+		return notStarted(ctx, err)
 	}
 	began := time.Now()
 	if h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false,
@@ -100,11 +92,9 @@ func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job window
 				continue
 			}
 			ctxEnded := ctx.Err() != nil // before Watch, which must see it too
+			cause = cmp.Or(out.overflow(), errs.overflow())
 			switch {
-			case out.isOver():
-				cause = out.tooMuchCause()
-			case errs.isOver():
-				cause = errs.tooMuchCause()
+			case cause != nil:
 			case s.Timeout > 0 && now.Sub(began) >= s.Timeout:
 				cause = ErrTimedOut
 			case s.Watch != nil:
@@ -175,14 +165,6 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
-func notStarted(err error) Result {
-	res := Result{Status: statusNoExec, Stderr: []byte(err.Error()), Alone: true}
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
-		res.Status = statusNotFound
-	}
-	return res
-}
-
 // A stream is an [io.Writer] for os/exec that writes to a capture.
 type stream struct {
 	mu sync.Mutex
@@ -206,14 +188,12 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *stream) tooMuchCause() error {
+// overflow returns the cause for the end of a script with too much output, or nil.
+func (s *stream) overflow() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.capture.tooMuch()
-}
-
-func (s *stream) isOver() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.over
+	if !s.over {
+		return nil
+	}
+	return s.tooMuch()
 }

@@ -7,7 +7,7 @@
 //   - In every case where this process can act, the script and its group get SIGTERM. They get
 //     SIGKILL after a grace period.
 //   - Processes that remain in the group of an ended script run until [Runner.End]: see
-//     left_unix.go.
+//     runner_unix.go.
 //   - If this process is killed with SIGKILL, Linux kills the whole group: see group_linux.go.
 //     On other systems, the script notices it when it writes.
 //   - A process that leaves the group (setsid) is never ended.
@@ -19,7 +19,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"slices"
+	"syscall"
 	"time"
 
 	"mcp-bash/pkg/run/code"
@@ -177,11 +180,33 @@ func (e *NotAllowedError) Error() string { return e.err.Error() }
 
 func (e *NotAllowedError) Unwrap() error { return e.err }
 
-func (r *Runner) prepare(s *Spec) error {
-	if r.Allow == nil {
-		return r.Prepare()
+// command prepares a script, unless ctx has ended, and returns its command line.
+func (r *Runner) command(ctx context.Context, s *Spec) (argv []string, err error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case s.Prepared:
+	case r.Allow == nil:
+		err = r.Prepare()
+	default:
+		err = r.Prepare(append(slices.Clone(s.Sources), s.Script)...)
 	}
-	return r.Prepare(append(slices.Clone(s.Sources), s.Script)...)
+	if err != nil {
+		return nil, err
+	}
+	return s.arguments()
+}
+
+// notStarted returns the result for a script that did not start.
+func notStarted(ctx context.Context, err error) Result {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
+		return Result{Status: signalBase + int(syscall.SIGTERM), Cause: err, Alone: true}
+	}
+	res := Result{Status: statusNoExec, Stderr: []byte(err.Error() + Shortage(err)), Alone: true}
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		res.Status = statusNotFound
+	}
+	return res
 }
 
 // A capture collects one output stream within a limit.

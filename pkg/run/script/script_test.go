@@ -102,6 +102,7 @@ func TestHowAFileIsStarted(t *testing.T) {
 		{"noexec", "#!/bin/cat\nhi", 0o644, 0, "#!/bin/cat\nhi"},
 		{"noexec2", "#!/usr/bin/tail -n1\nhi\n", 0o644, 0, "hi\n"},
 		{"noexecenv", "#!/usr/bin/env cat\nhi", 0o644, 0, "#!/usr/bin/env cat\nhi"},
+		{"noexectab", "#!/usr/bin/tail\t-n1\nhi\n", 0o644, 0, "hi\n"},
 		{"noexecenvs", "#!/usr/bin/env -S sed -n 2p\nhi\n", 0o644, 0, "hi\n"},
 		{"neither", "echo hi", 0o644, 126, ""},
 		// Most interpreters ignore a byte order mark, which hides the first line from the system.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -39,46 +40,32 @@ var tricks = map[string]func() error{
 	"chmod":      func() error { return os.Chmod(os.Args[2], 0o755) },
 	"readlink":   func() error { _, err := os.Readlink(os.Args[2]); return err },
 	"prlimit":    func() error { return unix.Prlimit(server(), unix.RLIMIT_NOFILE, nil, &unix.Rlimit{}) },
-	"fchmod":     withFile(func(fd int) error { return unix.Fchmod(fd, 0o700) }),
-	"fchown":     withFile(func(fd int) error { return unix.Fchown(fd, os.Getuid(), os.Getgid()) }),
+	"fchmod":     withFile(unix.O_RDONLY, func(fd int) error { return unix.Fchmod(fd, 0o700) }),
+	"fchown":     withFile(unix.O_RDONLY, func(fd int) error { return unix.Fchown(fd, os.Getuid(), os.Getgid()) }),
 	"fchmodopen": ownModes,
-	"fchmodneither": func() error {
-		fd, err := unix.Open(os.Args[2], unix.O_ACCMODE, 0) // Linux: neither for reading nor for writing
-		if err != nil {
-			return err
-		}
-		return anyError(unix.Fchmod(fd, 0o755), unix.Fchown(fd, os.Getuid(), os.Getgid()))
-	},
-	"lease": func() error {
-		fd, err := unix.Open(os.Args[2], unix.O_RDONLY, 0)
-		if err != nil {
-			return err
-		}
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+	"fchmodneither": withFile(neither, func(fd int) error {
+		return cmp.Or(unix.Fchmod(fd, 0o755), unix.Fchown(fd, os.Getuid(), os.Getgid()))
+	}),
+	"lease": withFile(unix.O_RDONLY, func(fd int) error {
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
 		return err
-	},
+	}),
 	"stop":         stop,
 	"fchmodswap":   swap,
-	"fsetxattr":    withFile(func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
-	"fremovexattr": withFile(func(fd int) error { return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP) }),
+	"fsetxattr":    withFile(unix.O_RDONLY, func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
+	"fremovexattr": withFile(unix.O_RDONLY, func(fd int) error { return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP) }),
 	"attributesof": readAttributes,
 	"watch":        watch,
-	"compare": func() error {
-		fd, err := unix.Open(os.Args[2], unix.O_ACCMODE, 0) // Linux: neither for reading nor for writing
-		if err != nil {
-			return err
-		}
-		return ioctl(fd, unix.FIDEDUPERANGE, unix.ENOTTY)
-	},
-	"setflags": withFile(func(fd int) error {
+	"compare":      withFile(neither, func(fd int) error { return ioctl(fd, unix.FIDEDUPERANGE, unix.ENOTTY) }),
+	"setflags": withFile(unix.O_RDONLY, func(fd int) error {
 		flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
 		if err != nil {
 			return fmt.Errorf("flags: %w", err)
 		}
 		return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(flags))
 	}),
-	"fssetxattr": withFile(func(fd int) error { return ioctl(fd, 0x401c5820, unix.ENOTTY) }),
-	"setversion": withFile(func(fd int) error { return ioctl(fd, 0x40087602, unix.ENOTTY) }),
+	"fssetxattr": withFile(unix.O_RDONLY, func(fd int) error { return ioctl(fd, 0x401c5820, unix.ENOTTY) }),
+	"setversion": withFile(unix.O_RDONLY, func(fd int) error { return ioctl(fd, 0x40087602, unix.ENOTTY) }),
 	"setattr": func() error {
 		path, err := unix.BytePtrFromString(os.Args[2])
 		if err != nil {
@@ -117,7 +104,7 @@ var tricks = map[string]func() error{
 		if err := unix.SchedGetaffinity(0, &set); err != nil {
 			return err
 		}
-		return anyError(unix.SchedSetaffinity(0, &set), call(unix.SYS_IOPRIO_SET, 1, 0, 2<<13|7))
+		return cmp.Or(unix.SchedSetaffinity(0, &set), call(unix.SYS_IOPRIO_SET, 1, 0, 2<<13|7))
 	},
 	"movepages":    func() error { return call(unix.SYS_MOVE_PAGES, uintptr(server()), 0, 0) },
 	"migratepages": func() error { return call(unix.SYS_MIGRATE_PAGES, uintptr(server()), 8, zeros()) },
@@ -168,18 +155,12 @@ var tricks = map[string]func() error{
 	"pair":       func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0); return err },
 	"streampair": func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
 	"x32":        func() error { return call(0x40000000|unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM, 0) },
-	"uring": func() error {
-		var params [120]byte
-		return call(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
-	},
-	"bpf": func() error { var attr [128]byte; return call(unix.SYS_BPF, 0, uintptr(unsafe.Pointer(&attr)), 128) },
-	"perf": func() error {
-		var attr [128]byte
-		return call(unix.SYS_PERF_EVENT_OPEN, uintptr(unsafe.Pointer(&attr)), 0, 0)
-	},
-	"userfault": func() error { return call(unix.SYS_USERFAULTFD, 1, 0, 0) },
-	"keyring":   func() error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_KEYRING, true); return err },
-	"mount":     mount,
+	"uring":      func() error { return call(unix.SYS_IO_URING_SETUP, 1, zeros(), 0) },
+	"bpf":        func() error { return call(unix.SYS_BPF, 0, zeros(), uintptr(len(nothing))) },
+	"perf":       func() error { return call(unix.SYS_PERF_EVENT_OPEN, zeros(), 0, 0) },
+	"userfault":  func() error { return call(unix.SYS_USERFAULTFD, 1, 0, 0) },
+	"keyring":    func() error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_KEYRING, true); return err },
+	"mount":      mount,
 	"threads": func() error {
 		return eachThread(func(tid int) error {
 			return anyOf(unix.Kill(tid, 0), call(unix.SYS_TKILL, uintptr(tid), 0, 0),
@@ -266,10 +247,13 @@ func call(number, a, b, c uintptr) error {
 	return nil
 }
 
-// withFile does something with a descriptor of a file that is open for reading only.
-func withFile(do func(fd int) error) func() error {
+// neither opens a file neither for reading nor for writing, on Linux.
+const neither = unix.O_ACCMODE
+
+// withFile does something with a descriptor of a file that is opened with these flags.
+func withFile(flags int, do func(fd int) error) func() error {
 	return func() error {
-		fd, err := unix.Open(os.Args[2], unix.O_RDONLY, 0)
+		fd, err := unix.Open(os.Args[2], flags, 0)
 		if err != nil {
 			return err
 		}
@@ -280,7 +264,7 @@ func withFile(do func(fd int) error) func() error {
 // readAttributes reads an attribute and the list of attributes in each way. It fails if none succeeds.
 func readAttributes() error {
 	path := os.Args[2]
-	fd, err := unix.Open(path, unix.O_ACCMODE, 0) // Linux: neither for reading nor for writing
+	fd, err := unix.Open(path, neither, 0)
 	if err != nil {
 		return err
 	}
@@ -341,7 +325,7 @@ func ownModes() error {
 	}
 	for _, mode := range []uint32{0o750, 0o400, 0o4755} {
 		var st unix.Stat_t
-		if err := anyError(unix.Fchmod(int(f.Fd()), mode), unix.Fstat(int(f.Fd()), &st)); err != nil {
+		if err := cmp.Or(unix.Fchmod(int(f.Fd()), mode), unix.Fstat(int(f.Fd()), &st)); err != nil {
 			return err
 		}
 		if st.Mode&0o7777 != mode {
@@ -396,8 +380,7 @@ func swap() error {
 // stop sends the signal to a process that does not exist. It fails if no way to send it is permitted.
 func stop() error {
 	const nobody = 1<<22 + 1 // above the largest process id
-	var info [128]byte
-	signal, at := uintptr(unix.SIGSTOP), uintptr(unsafe.Pointer(&info))
+	signal, at := uintptr(unix.SIGSTOP), zeros()
 	for _, c := range [][5]uintptr{
 		{unix.SYS_KILL, nobody, signal}, {unix.SYS_TKILL, nobody, signal}, {unix.SYS_RT_SIGQUEUEINFO, nobody, signal, at},
 		{unix.SYS_TGKILL, nobody, nobody, signal}, {unix.SYS_RT_TGSIGQUEUEINFO, nobody, nobody, signal, at},
@@ -429,16 +412,7 @@ func ioctl(fd int, command uintptr, refused unix.Errno) error {
 // zeros is the address of memory that holds nothing else.
 func zeros() uintptr { return uintptr(unsafe.Pointer(&nothing)) }
 
-var nothing [64]byte
-
-func anyError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+var nothing [128]byte
 
 func mount() error {
 	dir := os.Getenv("PRIVATE") + "/sub"
@@ -455,12 +429,12 @@ func socket(family, kind int) error { return socketOf(family, kind, 0) }
 // socketOf fails when a socket is refused; whether the kernel knows the protocol is another
 // question.
 func socketOf(family, kind, protocol int) error {
-	_, err := unix.Socket(family, kind, protocol)
-	switch err {
+	switch _, err := unix.Socket(family, kind, protocol); err {
 	case unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.EAFNOSUPPORT, unix.ENOPROTOOPT:
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 func copyFile(from, to string) error {

@@ -188,6 +188,11 @@ type Content struct {
 	local         bool
 }
 
+// NewContent returns content of another source than a provider. meta is the value of _meta, or nil.
+func NewContent(uri, mimeType string, data []byte, isBlob bool, meta json.RawMessage) *Content {
+	return &Content{uri: uri, mimeType: mimeType, data: data, blob: isBlob, meta: meta}
+}
+
 // Local reports whether the content comes from files of this machine, and not from a script or the
 // network. Changes of such files can be detected without reading them.
 func (c *Content) Local() bool { return c.local }
@@ -259,7 +264,7 @@ func (r *Resources) refusal(t *target, err error) error {
 		return &mcp.Error{Code: code, Message: text}
 	}
 	if (f.Status == provider.Denied || f.Status == provider.NotFound) && !strings.ContainsAny(t.uri, `:/\`) { // RES-39
-		e := notFound("uri", t.uri)
+		e := NotFound("uri", t.uri)
 		e.Message += fmt.Sprintf(": %q is not a URI; use a URI that resources/list returns, such as file:///...", t.uri)
 		r.Log(mcp.Warning, logger, e.Message)
 		return e
@@ -267,11 +272,11 @@ func (r *Resources) refusal(t *target, err error) error {
 	switch f.Status {
 	case provider.Denied:
 		if isOpaque(t.uri) {
-			return notFound("uri", t.uri)
+			return NotFound("uri", t.uri)
 		}
 		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots")
 	case provider.NotFound:
-		return notFound("uri", t.uri)
+		return NotFound("uri", t.uri)
 	case provider.Invalid:
 		return or(mcp.CodeInvalidParams, "Invalid resource specification")
 	case provider.FetchFailed:
@@ -293,8 +298,8 @@ func isOpaque(text string) bool {
 	return found && len(scheme) > 1 && validProvider(scheme) && !strings.HasPrefix(rest, "//")
 }
 
-// notFound returns the error of RES-36, with the requested name or URI as data.
-func notFound(member, value string) *mcp.Error {
+// NotFound returns the error of RES-36, with the requested name or URI as data.
+func NotFound(member, value string) *mcp.Error {
 	var b rawjson.Builder
 	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
 		Data: b.Object().Name(member).String(value).End().Bytes()}

@@ -56,7 +56,7 @@ func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 			}
 			return &t, nil
 		case req.URI == "":
-			return nil, notFound("name", req.Name)
+			return nil, NotFound("name", req.Name)
 		}
 	}
 	entry, err := r.FindURI(ctx, req.URI)
@@ -69,7 +69,7 @@ func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 	}
 	name, offered := r.providerOf(req.URI)
 	if name == "" {
-		return nil, notFound("uri", req.URI)
+		return nil, NotFound("uri", req.URI)
 	}
 	templates, err := r.Templates(ctx)
 	if err != nil && r.Scripts.Find(name) != (code.File{}) {
@@ -86,7 +86,7 @@ func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 			}
 		}
 		if !declared {
-			return nil, notFound("uri", req.URI)
+			return nil, NotFound("uri", req.URI)
 		}
 	}
 	t := &target{uri: req.URI, provider: name}

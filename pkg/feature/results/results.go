@@ -5,7 +5,6 @@ package results
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"mcp-bash/pkg/auth/share"
+	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/handoff"
@@ -214,7 +214,7 @@ func (c *Client) open(uri string) (r *result, done func(), err error) {
 	defer s.mu.Unlock()
 	at := slices.IndexFunc(s.results, func(r *result) bool { return r.client == c && r.token == token })
 	if at < 0 {
-		return nil, nil, NotFound(uri)
+		return nil, nil, resource.NotFound("uri", uri)
 	}
 	r = s.results[at]
 	r.readers++
@@ -242,13 +242,6 @@ func Parts(uri string) (token, owner string) {
 	path, _, _ := strings.Cut(strings.TrimPrefix(uri, scheme), "?")
 	token, owner, _ = strings.Cut(path, "/")
 	return token, owner
-}
-
-// NotFound returns the error for a result that the client cannot read.
-func NotFound(uri string) *mcp.Error {
-	var b rawjson.Builder
-	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
-		Data: b.Object().Name("uri").String(uri).End().Bytes()}
 }
 
 // A part is a range of a result, in lines or bytes.
@@ -289,16 +282,8 @@ func parsePart(uri string) (part, error) {
 	return p, nil
 }
 
-// A Part is the answer to a read.
-type Part struct {
-	uri, mimeType, next string
-	text                []byte
-	size                int64
-	binary              bool
-}
-
-// Read returns a part of a result.
-func (c *Client) Read(uri string) (*Part, error) {
+// Read returns a part of a result, with the size of the result and the URI of the next part in _meta (LR-12).
+func (c *Client) Read(uri string) (*resource.Content, error) {
 	p, err := parsePart(uri)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Invalid range: %s", err)
@@ -308,8 +293,8 @@ func (c *Client) Read(uri string) (*Part, error) {
 		return nil, err
 	}
 	defer done()
-	answer := &Part{uri: uri, mimeType: r.mimeType, size: r.file.size, binary: media.IsBinary(r.mimeType)}
-	p.bytes = p.bytes || answer.binary
+	isBinary := media.IsBinary(r.mimeType)
+	p.bytes = p.bytes || isBinary
 	start := p.offset
 	if !p.bytes {
 		if start, err = lineStart(r.file, p.offset); err != nil {
@@ -325,16 +310,15 @@ func (c *Client) Read(uri string) (*Part, error) {
 		return nil, unreadable(err)
 	}
 	cut := int(min(want, int64(len(text))))
-	if !answer.binary {
+	if !isBinary {
 		cut = Cut(text, cut)
 	}
-	if cut == 0 && !answer.binary { // a character is longer than the limit
+	if cut == 0 && !isBinary { // a character is longer than the limit
 		cut = min(len(text), utf8.UTFMax)
 		_, cut = utf8.DecodeRune(text[:cut])
 	}
 	text = text[:cut]
 	next := start + int64(len(text))
-	answer.text = text
 	if !p.bytes {
 		lines := p.limit
 		for at := 0; p.limit > 0 && at < len(text); {
@@ -344,17 +328,20 @@ func (c *Client) Read(uri string) (*Part, error) {
 			}
 			at += end
 			if lines--; lines == 0 {
-				answer.text, next = text[:at], start+int64(at)
+				text, next = text[:at], start+int64(at)
 			}
 		}
 	}
+	var meta rawjson.Builder
+	meta.Object().Name("mcpbash/totalBytes").Int(int(r.file.size))
 	if next < r.file.size {
-		answer.next = fmt.Sprintf("%s?unit=bytes&offset=%d", p.whole, next)
+		more := fmt.Sprintf("%s?unit=bytes&offset=%d", p.whole, next)
 		if p.bytes && p.limit > 0 {
-			answer.next += fmt.Sprintf("&limit=%d", p.limit)
+			more += fmt.Sprintf("&limit=%d", p.limit)
 		}
+		meta.Name("mcpbash/next").String(more)
 	}
-	return answer, nil
+	return resource.NewContent(uri, r.mimeType, text, isBinary, meta.End().Bytes()), nil
 }
 
 func unreadable(err error) error {
@@ -413,25 +400,4 @@ func Cut(text []byte, at int) int {
 		}
 	}
 	return at
-}
-
-// Size returns the approximate number of bytes that AppendJSON writes.
-func (p *Part) Size() int { return 512 + len(p.uri) + len(p.text) + len(p.text)/3 }
-
-// AppendJSON appends the result of resources/read, with the size and the URI of the next part in
-// _meta (LR-12).
-func (p *Part) AppendJSON(dst []byte, extra mcp.Extra) []byte {
-	b := rawjson.Over(dst)
-	b.Object()
-	extra.AppendMembers(b)
-	b.Name("contents").Array().Object().Name("uri").String(p.uri).Name("mimeType").String(p.mimeType)
-	if p.binary {
-		b.Name("blob").String(base64.StdEncoding.EncodeToString(p.text))
-	} else {
-		b.Name("text").Append(func(dst []byte) []byte { return rawjson.AppendValid(dst, p.text) })
-	}
-	b.Name("_meta").Object().Name("mcpbash/totalBytes").Int(int(p.size))
-	b.Optional("mcpbash/next", p.next)
-	extra.AppendOwnMeta(b.End().End().End())
-	return b.End().Bytes()
 }

@@ -54,13 +54,10 @@ func (c *call) logf(level mcp.Level, format string, args ...any) {
 // diagnose checks for the causes of T-189, in their order.
 func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	head, stderr := c.head(c.script, maxHead), res.Stderr[:min(len(res.Stderr), maxHead)]
-	if file := c.windowsFile(head, stderr); file != "" {
-		return windowsLines(c.shown(file))
+	if text := c.fileHint(head, stderr); text != "" {
+		return text
 	}
 	where := c.shown(c.script)
-	if isShell(c.script, head) && script.HasMark(head) {
-		return markedFirstLine(where)
-	}
 	if res.Status == statusNotFound || res.Status == statusNoExec {
 		if reason := c.missingInterpreter(); reason != "" {
 			return where + " cannot start: " + reason
@@ -154,9 +151,17 @@ func (c *call) windowsFile(head, stderr []byte) string {
 	return file
 }
 
-// markedFirstLine returns the hint for a shell script after a byte order mark.
-func markedFirstLine(file string) string {
-	return file + " begins with a byte order mark, so Bash takes its first line for a command; " + script.RemoveMark(file)
+// fileHint returns the hint for a shell file with Windows line ends, or for a script after a byte order mark, or "".
+func (c *call) fileHint(head, stderr []byte) string {
+	if file := c.windowsFile(head, stderr); file != "" {
+		return windowsLines(c.shown(file))
+	}
+	if !isShell(c.script, head) || !script.HasMark(head) {
+		return ""
+	}
+	where := c.shown(c.script)
+	return where + " begins with a byte order mark, so Bash takes its first line for a command; " +
+		script.RemoveMark(where)
 }
 
 // windowsLines returns the hint for such a file. The remedy works in every shell and keeps the mode of the file.
@@ -343,12 +348,8 @@ func (c *call) review() {
 		return
 	}
 	head := c.head(c.script, maxHead)
-	if file := c.windowsFile(head, nil); file != "" {
-		c.warn(windowsLines(c.shown(file)))
-		return
-	}
-	if isShell(c.script, head) && script.HasMark(head) {
-		c.warn(markedFirstLine(c.shown(c.script)))
+	if text := c.fileHint(head, nil); text != "" {
+		c.warn(text)
 		return
 	}
 	c.explained(c.inputLine(head, false))

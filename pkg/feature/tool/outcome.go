@@ -36,11 +36,9 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	var lost *lostAnswer
 	switch {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
-		c.logf(mcp.Err, "Tool %s output %d bytes exceeds limit %d", c.entry.name, len(res.Stdout), c.maxStdout())
-		return c.tooLarge(res, fmt.Sprintf("Tool output exceeded %d bytes", c.maxStdout()), largeOutput)
+		return c.tooLarge(res, "output", len(res.Stdout), c.maxStdout(), largeOutput)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
-		c.logf(mcp.Err, "Tool %s stderr %d bytes exceeds limit %d", c.entry.name, len(res.Stderr), calls.MaxStderr)
-		return c.tooLarge(res, fmt.Sprintf("Tool stderr exceeded %d bytes", calls.MaxStderr), largeStderr)
+		return c.tooLarge(res, "stderr", len(res.Stderr), calls.MaxStderr, largeStderr)
 	case errors.As(res.Cause, &lost):
 		e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be given its client's answer", c.entry.name)
 		return nil, e.WithReason(lost)
@@ -71,7 +69,9 @@ func (c *call) removeColors(res *script.Result) {
 }
 
 // tooLarge returns the outcome of a script whose output exceeded a limit (T-131, T-132).
-func (c *call) tooLarge(res *script.Result, message, hint string) (*Result, error) {
+func (c *call) tooLarge(res *script.Result, stream string, size, limit int, hint string) (*Result, error) {
+	c.logf(mcp.Err, "Tool %s %s %d bytes exceeds limit %d", c.entry.name, stream, size, limit)
+	message := fmt.Sprintf("Tool %s exceeded %d bytes", stream, limit)
 	if c.entry.output != nil {
 		hint = "Ask for less in one call: a smaller range, fewer files, a limit, or an output file if an argument " +
 			"names one. " + hint

@@ -178,5 +178,5 @@ func (r Replica) Owner(caller *auth.Identity, method string, params *mcp.Params)
 	if o = r.Self.Find(name, bound(token, caller.Key())); o.URL == "" {
 		return o, nil
 	}
-	return o, results.NotFound(uri)
+	return o, resource.NotFound("uri", uri)
 }

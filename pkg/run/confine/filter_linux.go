@@ -191,7 +191,8 @@ func signals(thread uint32) []denial {
 		{unix.SYS_RT_TGSIGQUEUEINFO, 1},
 	} {
 		target := uint32(call.target)
-		list = append(list, refused(call.number, is(target+1, uint32(unix.SIGSTOP))), refused(call.number, is(target, thread)))
+		list = append(list, refused(call.number, is(target+1, uint32(unix.SIGSTOP))),
+			refused(call.number, is(target, thread)))
 	}
 	return list
 }

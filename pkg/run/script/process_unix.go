@@ -242,9 +242,9 @@ func (p *process) finish() Result {
 // If the kernel has process descriptors, fork sets fd. Otherwise a goroutine waits for the process
 // and closes the other end of a pipe.
 type exitWatch struct {
-	fd     int
-	end    int // other end of the pipe, or -1
-	waiter waiter
+	fd   int
+	end  int // other end of the pipe, or -1
+	wait func(pid int)
 }
 
 // refusesPidfd is true after fork refused a process descriptor that the kernel seems to have. Emulators such as QEMU do
@@ -269,7 +269,7 @@ func newExitWatch(pidfd bool) (*exitWatch, error) {
 		return nil, err
 	}
 	watch := &exitWatch{fd: r, end: w}
-	if watch.waiter, err = newWaiter(); err != nil {
+	if watch.wait, err = newWaiter(); err != nil {
 		watch.close()
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (w *exitWatch) begin(pid int) {
 	end := w.end
 	w.end = -1 // now owned by the goroutine
 	go func() {
-		w.waiter.wait(pid)
+		w.wait(pid)
 		unix.Close(end)
 	}()
 }

@@ -20,18 +20,12 @@ var hasPidfd = sync.OnceValue(func() bool {
 	return true
 })
 
-// A waiter waits until a child has ended, and leaves its status for reap.
-type waiter struct{}
-
-func newWaiter() (waiter, error) { return waiter{}, nil }
-
-func (waiter) wait(pid int) {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return
+// newWaiter returns a function that waits until a child has ended, and leaves its status for reap.
+func newWaiter() (wait func(pid int), err error) {
+	return func(pid int) {
+		for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 		}
-	}
+	}, nil
 }
 
 const largePipe = 1 << 20

@@ -15,28 +15,25 @@ var hasPidfd = func() bool { return false }
 // rssUnit is the unit of memory in getrusage, in bytes.
 const rssUnit = 1
 
-// A waiter waits until a child has ended, and leaves its status for reap. It uses kqueue, which
-// returns ESRCH for a process that has already ended.
-type waiter struct{ queue int }
-
-func newWaiter() (waiter, error) {
+// newWaiter returns a function that waits until a child has ended, and leaves its status for reap. It uses kqueue,
+// which returns ESRCH for a process that has already ended.
+func newWaiter() (wait func(pid int), err error) {
 	queue, err := unix.Kqueue()
-	if err == nil {
-		unix.CloseOnExec(queue)
+	if err != nil {
+		return nil, err
 	}
-	return waiter{queue}, err
-}
-
-func (w waiter) wait(pid int) {
-	defer unix.Close(w.queue)
-	event := unix.Kevent_t{Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}
-	unix.SetKevent(&event, pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
-	for {
-		_, err := unix.Kevent(w.queue, []unix.Kevent_t{event}, make([]unix.Kevent_t, 1), nil)
-		if err != unix.EINTR {
-			return
+	unix.CloseOnExec(queue)
+	return func(pid int) {
+		defer unix.Close(queue)
+		event := unix.Kevent_t{Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}
+		unix.SetKevent(&event, pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
+		for {
+			_, err := unix.Kevent(queue, []unix.Kevent_t{event}, make([]unix.Kevent_t, 1), nil)
+			if err != unix.EINTR {
+				return
+			}
 		}
-	}
+	}, nil
 }
 
 // groupExists reports whether a process group has members that can be signalled. macOS returns

@@ -50,10 +50,12 @@ var tricks = map[string]func() error{
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
 		return err
 	}),
-	"stop":         stop,
-	"fchmodswap":   swap,
-	"fsetxattr":    withFile(unix.O_RDONLY, func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
-	"fremovexattr": withFile(unix.O_RDONLY, func(fd int) error { return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP) }),
+	"stop":       stop,
+	"fchmodswap": swap,
+	"fsetxattr":  withFile(unix.O_RDONLY, func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
+	"fremovexattr": withFile(unix.O_RDONLY, func(fd int) error {
+		return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP)
+	}),
 	"attributesof": readAttributes,
 	"watch":        watch,
 	"compare":      withFile(neither, func(fd int) error { return ioctl(fd, unix.FIDEDUPERANGE, unix.ENOTTY) }),

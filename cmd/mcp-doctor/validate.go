@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/clients/launch"
+	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
@@ -145,7 +145,7 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 		cli.Explain(s.Out, "All checks passed (warnings: %d).\n", warnings)
 	}
 	if o.inspector && errors == 0 {
-		cli.Printf(s.Out, "\n%s\n", launch.InspectorLine(r.Root, serverOf(r.Root)))
+		cli.Printf(s.Out, "\n%s\n", clients.InspectorLine(r.Root, serverOf(r.Root)))
 	}
 }
 

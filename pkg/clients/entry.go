@@ -11,12 +11,12 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/clients/internal/format"
-	"mcp-bash/pkg/clients/launch"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/text/toolnames"
 )
@@ -64,14 +64,34 @@ func (s Server) program() string {
 	return "mcp-bash"
 }
 
+// Variables of a server.
+const (
+	rootVariable  = "MCPBASH_PROJECT_ROOT"
+	allowVariable = "MCPBASH_TOOL_ALLOWLIST"
+)
+
+// InspectorLine returns a command line for a shell that opens a server in the MCP Inspector, started by a command. root
+// is its project; "": the command knows it (CLI-710).
+func InspectorLine(root string, command ...string) string {
+	words := []string{"npx", "@modelcontextprotocol/inspector"}
+	if root != "" {
+		words = append(words, "-e", rootVariable+"="+root, "-e", allowVariable+"=*")
+	}
+	words = append(append(words, "--transport", "stdio", "--"), command...)
+	for i, word := range words {
+		words[i] = shell.Quote(word)
+	}
+	return strings.Join(words, " ")
+}
+
 // InspectorLine returns a command line for a shell that opens the server in the MCP Inspector (CLI-710).
 func (s Server) InspectorLine() string {
 	r := s.Remote
 	if s.Package != nil {
-		return launch.InspectorLine("", append([]string{s.Command}, s.args()...)...)
+		return InspectorLine("", append([]string{s.Command}, s.args()...)...)
 	}
 	if r == nil {
-		return launch.InspectorLine(s.Root, s.Command)
+		return InspectorLine(s.Root, s.Command)
 	}
 	words := []string{"npx", "@modelcontextprotocol/inspector", "--transport", "http", "--server-url", shell.Quote(r.URL)}
 	for _, h := range r.Headers {
@@ -100,10 +120,10 @@ func (s Server) env(workspace string) json.RawMessage {
 			b.Name("PATH").String(s.path)
 		}
 	case root != "" || !s.shared:
-		b.Name(launch.RootVariable).String(root)
+		b.Name(rootVariable).String(root)
 	}
 	if s.Package == nil {
-		b.Name(launch.AllowVariable).String("*")
+		b.Name(allowVariable).String("*")
 	}
 	if workspace != "" && !s.OwnRoots {
 		b.Name(roots.Variable).String(workspace)
@@ -286,8 +306,8 @@ func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 	return list
 }
 
-// plainLetters are the characters that every client accepts in the name of a server.
-const plainLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
+// plainLetters matches the characters that every client accepts in the name of a server.
+var plainLetters = lazyregexp.New(`[A-Za-z0-9-]+`)
 
 // roomForTools is the number of characters that a server's name should leave for the name of
 // a tool.
@@ -296,12 +316,7 @@ const roomForTools = 24
 // Warnings describes the problems that a client has with a server's name or paths (CLI-713).
 func (c *Client) Warnings(s Server) (list []string) {
 	const remedy = "; choose another with --name"
-	rest := strings.Trim(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(plainLetters, r) {
-			return -1
-		}
-		return r
-	}, s.Name), "")
+	rest := plainLetters.ReplaceAllString(s.Name, "")
 	others := strings.ReplaceAll(rest, "_", "")
 	switch n := c.Names; {
 	case s.Name == n.Reserved && s.Name != "":

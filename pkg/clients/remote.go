@@ -73,7 +73,7 @@ func (r *Remote) AddHeader(text string) error {
 	value = strings.Trim(value, " \t")
 	lower := strings.ToLower(name)
 	switch {
-	case !ok || !isToken(name):
+	case !ok || !isToken.MatchString(name):
 		return fmt.Errorf("write a header as NAME: VALUE, such as 'X-Team: blue'") // without the text: it may have a secret
 	case strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || value == "":
 		return fmt.Errorf("the value of the header %s is empty, or has control characters", name)
@@ -86,12 +86,8 @@ func (r *Remote) AddHeader(text string) error {
 	return nil
 }
 
-// isToken reports whether a text is a token of HTTP, such as the name of a header.
-func isToken(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
-		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
-	})
-}
+// isToken matches a token of HTTP, such as the name of a header.
+var isToken = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 var isName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/clients/launch"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -215,7 +214,7 @@ func (c *Client) started(entry json.RawMessage) (command, root string) {
 		return "", ""
 	}
 	env, _ := field(c.Entry, "$env")
-	return command, rawjson.TextOf(rawjson.Get(entry, env), launch.RootVariable)
+	return command, rawjson.TextOf(rawjson.Get(entry, env), rootVariable)
 }
 
 // gone returns the reason why an entry cannot work, or "", and whether its project is missing. Paths with variables of

@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/registration"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/toolnames"
 	"mcp-bash/schemas"
 	"mcp-bash/share/skills"
@@ -143,7 +144,7 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 	case r.Kind == Skill && (r.Name == "" || r.Name == skillName):
 		r.Name = skillName
 		return filepath.Join(parent, skillName), []file{{"SKILL.md", skills.MCPBash, modeFile}}, nil
-	case r.Kind == Skill && (!skill.ValidName(r.Name) || isDevice(r.Name)):
+	case r.Kind == Skill && (!skill.ValidName(r.Name) || devices.MatchString(r.Name)):
 		return "", nil, cli.Usagef("Invalid skill name: use 1 to 64 lower-case letters, digits and single dashes")
 	case r.Kind == UI && r.Tool != "":
 		return planPage(p, r)
@@ -254,17 +255,10 @@ func checkName(what, name string) error {
 }
 
 // IsFileName reports whether a name is a valid file name on every system (CLI-407).
-func IsFileName(name string) bool { return toolnames.IsPortable(name) && !isDevice(name) }
+func IsFileName(name string) bool { return toolnames.IsPortable(name) && !devices.MatchString(name) }
 
-// isDevice reports whether Windows reserves a name for a device, in every directory.
-func isDevice(name string) bool {
-	switch name = strings.ToUpper(name); name {
-	case "CON", "PRN", "AUX", "NUL":
-		return true
-	}
-	port := strings.HasPrefix(name, "COM") || strings.HasPrefix(name, "LPT")
-	return port && len(name) == 4 && name[3] >= '1' && name[3] <= '9'
-}
+// devices matches the names that Windows reserves for devices, in every directory.
+var devices = lazyregexp.New(`^(?i:CON|PRN|AUX|NUL|(?:COM|LPT)[1-9])$`)
 
 // relative returns a path relative to the project's root if it is within the root.
 func relative(p *project.Project, abs string) string {

@@ -363,7 +363,8 @@ func require(w *writer, p *project.Project, tools []*wrap.Tool) error {
 	err := editJSON(w, p, requirements, func(doc *jsonedit.Document) {
 		for _, tool := range tools {
 			for _, name := range tool.Requires() {
-				if !slices.ContainsFunc(doc.Elements("dependencies"), hasName(name)) {
+				isIt := func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name }
+				if !slices.ContainsFunc(doc.Elements("dependencies"), isIt) {
 					var b rawjson.Builder
 					doc.Append("dependencies", b.Object().Name("name").String(name).End().Bytes())
 				}
@@ -374,11 +375,6 @@ func require(w *writer, p *project.Project, tools []*wrap.Tool) error {
 		return err
 	}
 	return permit(w, p, variables, nil)
-}
-
-// hasName returns a function that reports whether an object has a name.
-func hasName(name string) func(v json.RawMessage) bool {
-	return func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name }
 }
 
 // The settings that let variables of the server's environment reach tools (T-61).

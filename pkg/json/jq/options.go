@@ -30,17 +30,8 @@ type options struct {
 
 	named      []binding
 	positional []json.RawMessage
-	rest       operands
+	rest       string // the flag that determines the meaning of operands after the filter, or "" for input files
 }
-
-// operands is the meaning of operands after the filter.
-type operands int
-
-const (
-	inputFiles operands = iota
-	stringValues
-	jsonValues
-)
 
 // A binding is a variable that the command line sets: to a value, or by a flag to the content of a file.
 type binding struct {
@@ -107,10 +98,8 @@ func (o *options) set(flag string, words []string) error {
 		return err
 	case "--slurpfile", "--argfile", "--rawfile":
 		o.bind(binding{name: words[0], flag: flag, file: words[1]})
-	case "--args":
-		o.rest = stringValues
-	case "--jsonargs":
-		o.rest = jsonValues
+	case "--args", "--jsonargs":
+		o.rest = flag
 	}
 	return nil // --monochrome-output is always so
 }
@@ -160,9 +149,9 @@ func (o *options) operand(word string) error {
 		return nil
 	}
 	switch o.rest {
-	case stringValues:
+	case "--args":
 		o.positional = append(o.positional, rawjson.Quote(word))
-	case jsonValues:
+	case "--jsonargs":
 		value, err := checkArgument("--jsonargs", word)
 		if err != nil {
 			return err

@@ -320,17 +320,8 @@ func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return utf8.RuneError
 	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case c-'0' <= 9:
-			c -= '0'
-		default:
-			c = c | 0x20 - 'a' + 10
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
+	r, _ := strconv.ParseUint(string(b[:4]), 16, 32)
+	return rune(r)
 }
 
 // Each calls f with every member of an object in order. Names are in quotes with their

@@ -208,12 +208,7 @@ func effects(s *shellscript.Script) recipe.Effects {
 
 // title makes words of the name of a tool.
 func title(name string) string {
-	t := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' {
-			return ' '
-		}
-		return r
-	}, name)
+	t := strings.NewReplacer("-", " ", "_", " ").Replace(name)
 	return strings.ToUpper(t[:1]) + t[1:]
 }
 

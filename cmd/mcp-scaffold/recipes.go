@@ -404,30 +404,25 @@ func difference(r *recipe.Recipe, e recipe.Example, got callResult, root string)
 // printExamples prints the outcomes. It returns an error if an example differs.
 func (w *wrapper) printExamples(results []exampleResult) error {
 	wrong := 0
-	for _, r := range results {
+	for i, r := range results {
+		mark := "✓"
 		if r.Differs != "" {
+			mark = "✗"
 			wrong++
 		}
+		w.printf("%s example %d: %s\n", mark, i+1, r.Description)
+		if r.Differs != "" {
+			w.printf("  %s\n", r.Differs)
+		}
 	}
-	if w.o.json {
+	switch {
+	case w.o.json:
 		cli.Printf(w.s.Out, "%s\n", []byte(encoded(struct {
 			Examples []exampleResult `json:"examples"`
 			OK       bool            `json:"ok"`
 		}{results, wrong == 0})))
-	} else {
-		for i, r := range results {
-			mark := "✓"
-			if r.Differs != "" {
-				mark = "✗"
-			}
-			cli.Printf(w.s.Out, "%s example %d: %s\n", mark, i+1, r.Description)
-			if r.Differs != "" {
-				cli.Printf(w.s.Out, "  %s\n", r.Differs)
-			}
-		}
-		if wrong > 0 {
-			cli.Printf(w.s.Err, "wrap: %d of %d examples differ from the recipe %s\n", wrong, len(results), w.o.recipe)
-		}
+	case wrong > 0:
+		cli.Printf(w.s.Err, "wrap: %d of %d examples differ from the recipe %s\n", wrong, len(results), w.o.recipe)
 	}
 	if wrong > 0 {
 		return cli.ExitCode(cli.ExitFailed)

@@ -280,9 +280,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 	changes := 0
 	for _, u := range updates {
 		changes += len(u.Changes)
-		if err := w.show(u); err != nil {
-			return err
-		}
+		w.show(u)
 	}
 	done := "Would update"
 	if !w.o.DryRun && len(updates) > 0 {
@@ -333,7 +331,7 @@ func (w *wrapper) printf(format string, args ...any) {
 }
 
 // show prints the changes, and warns of conflicts with a person's changes, which are kept.
-func (w *wrapper) show(u *scaffold.Update) error {
+func (w *wrapper) show(u *scaffold.Update) {
 	for _, c := range u.Changes {
 		if c.Conflicts > 0 {
 			w.warn(fmt.Sprintf("%s: you and the program both changed %d parts; your changes are kept", c.Path, c.Conflicts))
@@ -342,7 +340,6 @@ func (w *wrapper) show(u *scaffold.Update) error {
 			w.printf("%s", diff.Diff(c.Path, []byte(c.Before), c.Path+" (new)", []byte(c.After)))
 		}
 	}
-	return nil
 }
 
 // updateResult returns the updates for programs.

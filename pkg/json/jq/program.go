@@ -85,10 +85,14 @@ func (p *program) run() int {
 		p.complain("%v", err)
 		return exitUsage
 	}
-	text, err := p.options.filterText()
-	if err != nil {
-		p.complain("cannot read the filter: %v", err)
-		return exitUsage
+	text := p.options.filter
+	if p.options.fromFile {
+		content, err := os.ReadFile(text)
+		if err != nil {
+			p.complain("cannot read the filter: %v", err)
+			return exitUsage
+		}
+		text = string(content)
 	}
 	f, err := p.parse(text)
 	if err != nil {
@@ -101,14 +105,6 @@ func (p *program) run() int {
 		return exitUsage
 	}
 	return code
-}
-
-func (o *options) filterText() (string, error) {
-	if !o.fromFile {
-		return o.filter, nil
-	}
-	text, err := os.ReadFile(o.filter)
-	return string(text), err
 }
 
 // parse parses a filter. A simple one needs no engine (SDK-210).

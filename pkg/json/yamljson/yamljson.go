@@ -68,9 +68,6 @@ func Parse(text []byte, before int) (documents []Document, err error) {
 	}
 }
 
-// escape writes a key as a part of a JSON Pointer.
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
-
 // appendNode appends a value, and records the line of each value and member by its JSON Pointer.
 func (d *Document) appendNode(b *rawjson.Builder, n *yaml.Node, pointer string, depth int) error {
 	line := n.Line + d.before
@@ -101,7 +98,7 @@ func (d *Document) appendNode(b *rawjson.Builder, n *yaml.Node, pointer string, 
 				return at("%q is repeated", key.Value)
 			}
 			seen[key.Value] = true
-			member := pointer + "/" + escape.Replace(key.Value)
+			member := pointer + "/" + rawjson.ToPointer.Replace(key.Value)
 			d.lines[member] = key.Line + d.before
 			if err := d.appendNode(b.Name(key.Value), n.Content[i+1], member, depth+1); err != nil {
 				return err

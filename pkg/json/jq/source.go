@@ -2,7 +2,6 @@ package jq
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +83,7 @@ func (s *source) wholeText() json.RawMessage {
 	for s.open() {
 		text, err := s.file.text()
 		whole = append(whole, text...)
-		s.endsFile(cmp.Or(err, io.EOF))
+		s.endsFile(err)
 	}
 	return rawjson.AppendString(nil, whole)
 }
@@ -215,16 +214,16 @@ func (r *reader) line() (json.RawMessage, error) {
 	}
 }
 
-func (r *reader) text() ([]byte, error) {
-	for {
-		if err := r.fill(); err == io.EOF {
-			text := r.buf[r.start:]
-			r.advance(len(text))
-			return text, nil
-		} else if err != nil {
-			return nil, err
-		}
+// text returns the rest of the file.
+func (r *reader) text() (text []byte, err error) {
+	for err == nil {
+		err = r.fill()
 	}
+	if err == io.EOF {
+		text = r.buf[r.start:]
+		r.advance(len(text))
+	}
+	return text, err
 }
 
 // fill reads more into the buffer. Bytes that were not returned yet can move.

@@ -334,28 +334,21 @@ func Each(v json.RawMessage, f func(name, value json.RawMessage)) {
 
 // IsStrings reports whether a value is an array of strings.
 func IsStrings(v json.RawMessage) bool {
-	if KindOf(v) != Array {
-		return false
-	}
-	for e := range Elements(v) {
-		if KindOf(e) != String {
-			return false
-		}
-	}
-	return true
+	_, ok := Strings(v)
+	return ok && !Absent(v)
 }
 
 // Strings returns the elements of an array of strings, which can be absent. ok is false for
 // any other value.
 func Strings(v json.RawMessage) (list []string, ok bool) {
-	if Absent(v) {
-		return nil, true
-	}
-	if !IsStrings(v) {
-		return nil, false
+	if KindOf(v) != Array {
+		return nil, Absent(v)
 	}
 	for e := range Elements(v) {
-		text, _ := Text(e)
+		text, isText := Text(e)
+		if !isText {
+			return nil, false
+		}
 		list = append(list, text)
 	}
 	return list, true
@@ -400,16 +393,12 @@ func Position(text, piece []byte) (line, column int, ok bool) {
 }
 
 func positionAt(text []byte, offset int) (line, column int) {
-	line = 1
-	start := 0
-	if bytes.HasPrefix(text, ByteOrderMark) {
-		start = min(len(ByteOrderMark), offset)
+	before := text[:min(offset, len(text))]
+	lines := bytes.Count(before, []byte("\n"))
+	if last := bytes.LastIndexByte(before, '\n'); last >= 0 {
+		before = before[last+1:]
+	} else {
+		before = bytes.TrimPrefix(before, ByteOrderMark)
 	}
-	for i := 0; i < offset && i < len(text); i++ {
-		if text[i] == '\n' {
-			line++
-			start = i + 1
-		}
-	}
-	return line, utf8.RuneCount(text[start:min(offset, len(text))]) + 1
+	return lines + 1, utf8.RuneCount(before) + 1
 }

@@ -285,13 +285,9 @@ func AppendListed(dst []byte, item json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
 	for _, m := range rawjson.Members(item) {
-		switch m.Name {
-		case "elicit":
-		case "metadata":
-			if !rawjson.Absent(m.Value) {
-				b.Name(m.Name).Raw(m.Value)
-			}
-		case "arguments":
+		switch {
+		case m.Name == "elicit", m.Name == "metadata" && rawjson.Absent(m.Value):
+		case m.Name == "arguments":
 			b.Name(m.Name)
 			appendArguments(b, m.Value)
 		default:

@@ -197,10 +197,12 @@ func NewContent(uri, mimeType string, data []byte, isBlob bool, meta json.RawMes
 // network. Changes of such files can be detected without reading them.
 func (c *Content) Local() bool { return c.local }
 
+var localProviders = []string{"file", uiProvider, skillProvider}
+
 // content returns the content with its MIME type, as text or blob (RES-40 to RES-45). typed is the
 // type that the provider reported, or "".
 func (t *target) content(data []byte, typed string) *Content {
-	c := &Content{uri: t.uri, data: data, local: t.isLocal()}
+	c := &Content{uri: t.uri, data: data, local: slices.Contains(localProviders, t.provider)}
 	switch {
 	case t.provider == uiProvider:
 		c.mimeType = mcp.UIMimeType
@@ -213,10 +215,6 @@ func (t *target) content(data []byte, typed string) *Content {
 	}
 	c.blob = !media.IsText(data)
 	return c
-}
-
-func (t *target) isLocal() bool {
-	return t.provider == "file" || t.provider == uiProvider || t.provider == skillProvider
 }
 
 // Size returns the approximate number of bytes that AppendJSON writes.

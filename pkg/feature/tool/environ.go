@@ -175,13 +175,11 @@ func tokenText(token json.RawMessage) string {
 // debugLog returns the file of mcp_debug, which belongs to this call and is created by the script (T-74).
 func (c *call) debugLog() string {
 	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
-	if c.hold != nil { // a confined script cannot write to other directories
-		return c.files.Path(name)
-	}
-	if dir := c.tools.project.Logging.Dir; dir != "" {
+	switch dir := c.tools.project.Logging.Dir; {
+	case c.hold != nil: // a confined script cannot write to other directories
+	case dir != "":
 		return filepath.Join(dir, name)
-	}
-	if c.tools.project.Preserve {
+	case c.tools.project.Preserve:
 		return filepath.Join(c.tools.State.Dir, name)
 	}
 	return c.files.Path(name)

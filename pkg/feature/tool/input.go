@@ -188,11 +188,10 @@ func (in *inputRelay) startElicit(content []byte) {
 	} else {
 		b.Name("requestedSchema").Raw(formSchema(rawjson.Get(ask, "schema")))
 	}
-	key := rawjson.TextOf(ask, "key")
-	if !mcp.IsInputKey(key) {
-		key = ""
+	question := mcp.InputRequest{Method: mcp.MethodElicit, Params: b.End().Bytes()}
+	if key := rawjson.TextOf(ask, "key"); mcp.IsInputKey(key) {
+		question.Key = key
 	}
-	question := mcp.InputRequest{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}
 	in.elicit = in.ask([]mcp.InputRequest{question}, &in.files.Folder,
 		func(room *handoff.Reserved, answers []mcp.InputResponse) {
 			action, answer := in.elicitAnswer(answers[0])
@@ -245,21 +244,20 @@ func (in *inputRelay) elicitAnswer(a mcp.InputResponse) (action string, content 
 			a.Error.Message))
 		return "error", nil
 	}
-	switch action := rawjson.TextOf(a.Result, "action"); action {
-	case "accept", "decline", "cancel":
-		return action, rawjson.Get(a.Result, "content")
+	action = rawjson.TextOf(a.Result, "action")
+	if action != "accept" && action != "decline" && action != "cancel" {
+		action = "error"
 	}
-	return "error", rawjson.Get(a.Result, "content")
+	return action, rawjson.Get(a.Result, "content")
 }
 
 // reply passes the answer to the script in one step.
 func (in *inputRelay) reply(room *handoff.Reserved, action string, content json.RawMessage) {
-	var b rawjson.Builder
-	b.Object().Name("action").String(action).Name("content")
 	if content == nil {
 		content = json.RawMessage("null")
 	}
-	b.Raw(rawjson.Normal(content))
+	var b rawjson.Builder
+	b.Object().Name("action").String(action).Name("content").Raw(rawjson.Normal(content))
 	in.answer(&in.files.Folder, room, elicitAnswer, b.End().Bytes())
 }
 
@@ -339,13 +337,7 @@ func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, boo
 	}
 	if mode == "" {
 		var b rawjson.Builder
-		b.Object().Name("mode").String("form")
-		for _, m := range rawjson.Members(params) {
-			if m.Name != "mode" {
-				b.Name(m.Name).Raw(rawjson.Normal(m.Value))
-			}
-		}
-		params = b.End().Bytes()
+		params = b.Object().Name("mode").String("form").Members(params, "mode").End().Bytes()
 	}
 	return rawjson.Normal(params), in.client.ElicitForm
 }

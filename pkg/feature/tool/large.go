@@ -213,11 +213,6 @@ func (c *call) search(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithReason(err)
 	}
-	refused := func(kind, message string) *Result {
-		result := failure(kind, message, nil)
-		result.name, result.noMeta = r.Name, true
-		return result
-	}
 	if violations := s.Check(arguments); violations != nil {
 		result := violated("validation_error", "Invalid arguments: ", violations)
 		result.name = r.Name
@@ -231,19 +226,20 @@ func (c *call) search(ctx context.Context) (*Result, error) {
 		Offset:     wholeNumber(rawjson.Get(arguments, "offset")),
 		Limit:      int(wholeNumber(rawjson.Get(arguments, "limit"))),
 	})
-	var refusal *mcp.Error
-	switch {
+	result := &Result{texts: [][]byte{[]byte(text)}}
+	switch refusal, ok := errors.AsType[*mcp.Error](err); {
 	case ctx.Err() != nil:
 		return nil, errCancelled
-	case errors.As(err, &refusal) && refusal.Code == mcp.CodeNotFound:
-		return refused("not_found",
-			"No such result. It has expired, or belongs to another session. Call the tool again."), nil
-	case errors.As(err, &refusal) && refusal.Code == mcp.CodeInvalidParams:
-		return refused("validation_error", refusal.Message), nil
+	case ok && refusal.Code == mcp.CodeNotFound:
+		result = failure("not_found",
+			"No such result. It has expired, or belongs to another session. Call the tool again.", nil)
+	case ok && refusal.Code == mcp.CodeInvalidParams:
+		result = failure("validation_error", refusal.Message, nil)
 	case err != nil:
 		return nil, err
 	}
-	return &Result{name: r.Name, texts: [][]byte{[]byte(text)}, noMeta: true}, nil
+	result.name, result.noMeta = r.Name, true
+	return result, nil
 }
 
 // wholeNumber returns a number that a schema has found to be whole and not negative, or 0.

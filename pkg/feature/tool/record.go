@@ -48,9 +48,13 @@ func (c *call) startTrace(spec *script.Spec) {
 	if !isShell(c.script, c.head(c.script, firstLine)) {
 		return
 	}
-	root, dir, err := c.tools.logs()
-	if err != nil {
-		return
+	root, dir := c.tools.State.Logs, c.tools.project.Logging.Dir // T-260
+	if root == nil {
+		var err error
+		if root, err = c.tools.State.Root(); err != nil {
+			return
+		}
+		dir = c.tools.State.Dir
 	}
 	name := fmt.Sprintf("trace.%s.%d.%s.log", project.FileName(c.entry.name), os.Getpid(), c.tools.unique())
 	file, err := root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)

@@ -154,13 +154,7 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 			extra.OwnsMeta(m.Name):
 		case m.Name == "ui" && link != nil && rawjson.KindOf(m.Value) == rawjson.Object:
 			linked = true
-			b.Name("ui").Object()
-			for _, u := range rawjson.Members(m.Value) {
-				if u.Name != "resourceUri" {
-					b.Name(u.Name).Raw(rawjson.Normal(u.Value))
-				}
-			}
-			b.Name("resourceUri").Raw(link).End()
+			b.Name("ui").Object().Members(rawjson.Normal(m.Value), "resourceUri").Name("resourceUri").Raw(link).End()
 		case m.Name == "ui" && link != nil:
 		default:
 			b.Name(m.Name).Raw(rawjson.Normal(m.Value))

@@ -13,7 +13,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -100,15 +99,6 @@ func (t *Tools) ForClient(caller *auth.Identity, stored *results.Client, log mcp
 }
 
 const logger = "mcp.tools"
-
-// logs returns the directory for logs of calls, and its path: from the settings, or the private directory (T-260).
-func (t *Tools) logs() (root *os.Root, path string, err error) {
-	if t.State.Logs != nil {
-		return t.State.Logs, t.project.Logging.Dir, nil
-	}
-	root, err = t.State.Root()
-	return root, t.State.Dir, err
-}
 
 func (t *Tools) unique() string { return strconv.FormatInt(t.counter.Add(1), 10) }
 

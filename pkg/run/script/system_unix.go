@@ -28,7 +28,10 @@ func isProgram(file string) bool {
 // readHead returns the mode of a regular file and its first bytes. An [os.File] would cost each call of a tool three
 // more system calls.
 func readHead(file string) (mode fs.FileMode, head []byte, err error) {
-	fd, err := openHead(file)
+	fd, err := -1, error(unix.EINTR)
+	for err == unix.EINTR { // without a wait if the file is a pipe
+		fd, err = unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	}
 	if err != nil {
 		return 0, nil, &os.PathError{Op: "open", Path: file, Err: err}
 	}
@@ -43,16 +46,6 @@ func readHead(file string) (mode fs.FileMode, head []byte, err error) {
 	head = make([]byte, headSize)
 	n, _ := unix.Read(fd, head)
 	return fs.FileMode(st.Mode).Perm(), head[:max(0, n)], nil
-}
-
-// openHead opens a file for reading. It does not wait if the file is a pipe.
-func openHead(file string) (int, error) {
-	for {
-		fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-		if err != unix.EINTR {
-			return fd, err
-		}
-	}
 }
 
 // Replace replaces this process by a program, which gets its signals and streams. It returns

@@ -149,11 +149,11 @@ var tricks = map[string]func() error{
 	"unix":       func() error { return connect("unix", os.Getenv("SCENE")+"/socket") },
 	"abstract":   func() error { return connect("unix", "@"+os.Getenv("SCENE")) },
 	"listen":     func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
-	"netlink":    func() error { return socket(unix.AF_NETLINK, unix.SOCK_RAW) },
-	"raw":        func() error { return socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC) },
-	"packet":     func() error { return socket(unix.AF_PACKET, unix.SOCK_RAW) },
-	"vsock":      func() error { return socket(unix.AF_VSOCK, unix.SOCK_STREAM) },
-	"alg":        func() error { return socket(unix.AF_ALG, unix.SOCK_SEQPACKET) },
+	"netlink":    func() error { return socketOf(unix.AF_NETLINK, unix.SOCK_RAW, 0) },
+	"raw":        func() error { return socketOf(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0) },
+	"packet":     func() error { return socketOf(unix.AF_PACKET, unix.SOCK_RAW, 0) },
+	"vsock":      func() error { return socketOf(unix.AF_VSOCK, unix.SOCK_STREAM, 0) },
+	"alg":        func() error { return socketOf(unix.AF_ALG, unix.SOCK_SEQPACKET, 0) },
 	"pair":       func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0); return err },
 	"streampair": func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
 	"x32":        func() error { return call(0x40000000|unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM, 0) },
@@ -425,8 +425,6 @@ func mount() error {
 }
 
 func connect(network, address string) error { _, err := net.Dial(network, address); return err }
-
-func socket(family, kind int) error { return socketOf(family, kind, 0) }
 
 // socketOf fails when a socket is refused; whether the kernel knows the protocol is another
 // question.

@@ -90,10 +90,10 @@ func (t mountTable) controls() (all, processes []string) {
 	return all, processes
 }
 
-// unescape decodes the octal escapes that the kernel writes for white space and backslashes.
-func unescape(field []byte) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(string(field))
-}
+// escapes are the octal escapes that the kernel writes for white space and backslashes.
+var escapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
+func unescape(field []byte) string { return escapes.Replace(string(field)) }
 
 // aliases returns the other paths of a file or folder, or of a part of it, given a path without links. A
 // bind mount is such another path.

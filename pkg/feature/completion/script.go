@@ -62,7 +62,8 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 	if err := c.failure(ctx, s, &res); err != nil {
 		return nil, err
 	}
-	output := digestOf(res.Stdout)
+	sum := sha256.Sum256(res.Stdout)
+	output := hex.EncodeToString(sum[:16])
 	o, err := parseOutput(res.Stdout, q.limit, q.from.offset, output == q.from.output)
 	switch {
 	case errors.Is(err, errNotJSON):
@@ -80,12 +81,6 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 		r.next = encodeCursor(q, s, next)
 	}
 	return r, nil
-}
-
-// digestOf returns a text that identifies an output.
-func digestOf(stdout []byte) string {
-	sum := sha256.Sum256(stdout)
-	return hex.EncodeToString(sum[:16])
 }
 
 // check returns how to start a script that is allowed to run (T-620). The log contains the reason

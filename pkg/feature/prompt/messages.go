@@ -64,9 +64,11 @@ func (f *filler) content(c json.RawMessage) (content json.RawMessage, text *stri
 	if rawjson.KindOf(c) != rawjson.Object {
 		return nil, nil, errors.New("content must be a string or an object")
 	}
-	if c, err = f.fillAll(c); err != nil {
+	var filled rawjson.Builder
+	if err = f.appendFilled(&filled, c); err != nil {
 		return nil, nil, err
 	}
+	c = filled.Bytes()
 	switch kind := rawjson.TextOf(c, "type"); kind {
 	case "text":
 		s, ok := rawjson.Text(rawjson.Get(c, "text"))
@@ -86,12 +88,6 @@ func (f *filler) content(c json.RawMessage) (content json.RawMessage, text *stri
 		err = fmt.Errorf("unknown content type %q", kind)
 	}
 	return content, nil, err
-}
-
-func (f *filler) fillAll(value json.RawMessage) (json.RawMessage, error) {
-	var b rawjson.Builder
-	err := f.appendFilled(&b, value)
-	return b.Bytes(), err
 }
 
 func (f *filler) appendFilled(b *rawjson.Builder, value json.RawMessage) error {
@@ -282,10 +278,6 @@ type files struct {
 	root *os.Root // of dir, or nil before it is needed
 	max  int      // maximum size of a file, which is the limit of a response (T-809)
 	kept *filecache.Cache
-}
-
-func newFiles(p *project.Project, kept *filecache.Cache) *files {
-	return &files{dir: p.Prompts, max: p.Limits.Response, kept: kept}
 }
 
 func (f *filler) embedded(path string) ([]byte, error) {

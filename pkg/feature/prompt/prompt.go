@@ -151,14 +151,16 @@ func (p *Prompts) render(e *Entry, arguments json.RawMessage, res *Result) error
 		}
 		return errors.New("it has no template")
 	}
-	files := newFiles(p.Project, p.Files)
+	files := &files{dir: p.Project.Prompts, max: p.Project.Limits.Response, kept: p.Files}
 	defer files.close()
 	template, err := files.text(e.path)
 	if err != nil {
 		return err
 	}
 	f := &filler{valuesOf(arguments), files, budget{p.Project.Limits.Response}}
-	p.checkPlaceholders(e, template, f.values)
+	for _, m := range findMisplaced(template, e.declared, f.values) { // T-410
+		p.Log(mcp.Warning, logger, fmt.Sprintf("Prompt '%s': %s", e.name, m.Fault))
+	}
 	if e.format == "messages" {
 		return res.setMessages(template, f)
 	}
@@ -167,13 +169,6 @@ func (p *Prompts) render(e *Entry, arguments json.RawMessage, res *Result) error
 		res.setText(text, e.role)
 	}
 	return err
-}
-
-// checkPlaceholders warns about placeholders that are not replaced (T-410).
-func (p *Prompts) checkPlaceholders(e *Entry, template string, given map[string]string) {
-	for _, m := range findMisplaced(template, e.declared, given) {
-		p.Log(mcp.Warning, logger, fmt.Sprintf("Prompt '%s': %s", e.name, m.Fault))
-	}
 }
 
 // setText sets the only message of a prompt with a text template (T-807, T-808).

@@ -118,7 +118,8 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(res.Cause, script.ErrTimedOut):
-		e := timedOut(spec.Timeout)
+		e := mcp.Errorf(mcp.CodeInternal, "Request timed out")
+		e.Data = fmt.Appendf(nil, `{"timeoutSecs":%d}`, int(spec.Timeout.Seconds()))
 		if reason := r.Project.Calls.StderrTo.Reason(message); reason != "" {
 			e.Message += ": " + reason
 		}
@@ -301,13 +302,6 @@ func NotFound(member, value string) *mcp.Error {
 	var b rawjson.Builder
 	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
 		Data: b.Object().Name(member).String(value).End().Bytes()}
-}
-
-func timedOut(after time.Duration) *mcp.Error {
-	return &mcp.Error{
-		Code: mcp.CodeInternal, Message: "Request timed out",
-		Data: json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(after.Seconds()))),
-	}
 }
 
 // maxStderr limits the standard error of a provider in messages, in bytes.

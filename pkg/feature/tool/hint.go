@@ -30,14 +30,7 @@ import (
 // maxHead limits the part of a script and of its standard error that is searched for known faults.
 const maxHead = 64 << 10
 
-// hint returns the likely cause of a failure and its remedy, or "" if the tool reported an error
-// itself (T-188). value is standard output as JSON. The hint is also logged, because operators may
-// not see results.
-func (c *call) hint(res *script.Result, value json.RawMessage) string {
-	return c.explained(c.diagnose(res, value))
-}
-
-// explained logs a hint and returns it. The hint may be "".
+// explained logs a hint and returns it, because operators may not see results. The hint may be "".
 func (c *call) explained(hint string) string {
 	if hint != "" {
 		c.warn(hint)
@@ -51,7 +44,8 @@ func (c *call) logf(level mcp.Level, format string, args ...any) {
 	c.tools.Log(level, logger, fmt.Sprintf(format, args...))
 }
 
-// diagnose checks for the causes of T-189, in their order.
+// diagnose returns the likely cause of a failure and its remedy, or "" if the tool reported an error itself (T-188).
+// value is standard output as JSON. It checks for the causes of T-189, in their order.
 func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	head, stderr := c.head(c.script, maxHead), res.Stderr[:min(len(res.Stderr), maxHead)]
 	if text := c.fileHint(head, stderr); text != "" {

@@ -173,7 +173,7 @@ func (c *call) beginFailure(res *script.Result, value json.RawMessage, sent []by
 	message, _, _ := strings.Cut(c.reason(res.Stderr), "\n")
 	message = cmp.Or(strings.TrimRight(message, "\r"), toolFailed)
 	c.summarise(res, message, false)
-	hint, failure := c.hint(res, value), c.failureError(res, sent, message)
+	hint, failure := c.explained(c.diagnose(res, value)), c.failureError(res, sent, message)
 	if c.tools.project.Calls.FailureIsError {
 		return nil, "", failure
 	}

@@ -77,9 +77,8 @@ func (w *Watch) listen(p *Profile, more ...denial) (listener int, err error) {
 
 // FindStart returns the address for [Watch.StartsFrom]: the one instruction with which package
 // syscall enters the kernel. It needs a separate thread, which ends with its goroutine. A filter
-// reports one call of FindStart with its address. receive reads that notification from the listener
-// and answers it.
-func FindStart(receive func(listener int) (from uint64, err error)) (from uint64, err error) {
+// reports one call of FindStart with its address.
+func FindStart() (from uint64, err error) {
 	if err := system.noNewPrivs(); err != nil {
 		return 0, err
 	}
@@ -100,7 +99,10 @@ func FindStart(receive func(listener int) (from uint64, err error)) (from uint64
 	go func() {
 		defer close(done)
 		defer unix.Close(listener) // the call continues in any case
-		from, err = receive(listener)
+		var n Notification
+		if n, _, err = Receive(listener, -1); err == nil {
+			from, err = n.Instruction, Respond(listener, Response{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
+		}
 	}()
 	unix.Syscall(unix.SYS_GETPPID, 0, 0, 0)
 	<-done

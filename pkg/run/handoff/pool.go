@@ -256,9 +256,7 @@ const (
 )
 
 // Follow returns a Follower for an empty file.
-func Follow(file *os.File) *Follower {
-	return &Follower{file: file}
-}
+func Follow(file *os.File) *Follower { return &Follower{file: file} }
 
 // Touched reports whether the file was modified since the last call. It does not read the
 // file. The first call reports whether the file has content, because most scripts end before it.

@@ -104,7 +104,7 @@ var startsFrom = sync.OnceValues(func() (from uint64, err error) {
 	done := make(chan struct{})
 	confine.OnThread(func() {
 		defer close(done)
-		from, err = confine.FindStart(receiveStart)
+		from, err = confine.FindStart()
 	})
 	<-done
 	if err != nil {
@@ -112,14 +112,6 @@ var startsFrom = sync.OnceValues(func() (from uint64, err error) {
 	}
 	return from, err
 })
-
-func receiveStart(listener int) (uint64, error) {
-	n, _, err := confine.Receive(listener, -1)
-	if err == nil {
-		err = confine.Respond(listener, confine.Response{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
-	}
-	return n.Instruction, err
-}
 
 // serve answers calls until the thread and its processes have ended.
 func (s *Session) serve() {

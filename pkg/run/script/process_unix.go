@@ -3,6 +3,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -46,10 +47,7 @@ type stream struct {
 const firstPace = 2 * time.Millisecond
 
 func (p *process) run(ctx context.Context) Result {
-	interval := p.spec.Interval
-	if interval <= 0 {
-		interval = defaultInterval
-	}
+	interval := cmp.Or(p.spec.Interval, defaultInterval)
 	tick, pace := p.began.Add(interval), firstPace
 	var waker *Waker
 	var earliest time.Time // of a tick after a wake
@@ -110,7 +108,7 @@ func (p *process) tick(ctx context.Context, now time.Time) {
 	case p.cause != nil:
 		p.reap(unix.WNOHANG) // exitSource may be missing
 		p.groupGone = p.over && !groupAlive(p.pid)
-		if !p.groupGone && !p.killed && now.Sub(p.termed) >= p.grace() {
+		if !p.groupGone && !p.killed && now.Sub(p.termed) >= cmp.Or(p.spec.Grace, defaultGrace) {
 			p.killed = true
 			unix.Kill(-p.pid, unix.SIGKILL)
 		}
@@ -130,13 +128,6 @@ func (p *process) tick(ctx context.Context, now time.Time) {
 	if ended {
 		p.end(context.Cause(ctx))
 	}
-}
-
-func (p *process) grace() time.Duration {
-	if p.spec.Grace > 0 {
-		return p.spec.Grace
-	}
-	return defaultGrace
 }
 
 func (p *process) end(cause error) {

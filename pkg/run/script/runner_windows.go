@@ -76,11 +76,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 
 func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job windows.Handle, ended chan error, out,
 	errs *stream) error {
-	interval := s.Interval
-	if interval <= 0 {
-		interval = defaultInterval
-	}
-	ticker := time.NewTicker(interval)
+	ticker := time.NewTicker(cmp.Or(s.Interval, defaultInterval))
 	defer ticker.Stop()
 	var cause error
 	for {

@@ -177,11 +177,6 @@ func (t *Tools) Try(ctx context.Context, r *Request) (v Verdict) {
 	return v
 }
 
-// Mark returns a sign for tables: ✓, ✗ or -.
-func (v *Verdict) Mark() string {
-	return map[Tried]string{Passed: "✓", Failed: "✗", NotTried: "-"}[v.Status]
-}
-
 // String describes the outcome for people: "✓ --help", or "✗ --help: why; remedy".
 func (v *Verdict) String() string {
 	if v.Status == Passed {

@@ -141,7 +141,7 @@ func (f *Files) parsePair(texts [][]byte) (tls.Certificate, error) {
 	return cert, err
 }
 
-// parseAuthorities returns the authorities in a file. There are none without a file.
+// parseAuthorities returns the authorities in a file, or an empty pool without a file.
 func parseAuthorities(texts [][]byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	for _, text := range texts {

@@ -43,7 +43,7 @@ type list struct {
 type source struct {
 	// load returns the state of the source. A source has the same items as long as it returns the same value.
 	load func(ctx context.Context) (state any, err error)
-	// add adds the items of a state, which can be none, and makes the hash depend on it.
+	// add adds the items of a state, if it has any, and makes the hash depend on it.
 	add func(ctx context.Context, p *prepared, state any)
 }
 

@@ -153,19 +153,14 @@ func (st *starter) openTransport() (err error) {
 		}
 		return nil
 	}
-	st.checkTransport()
+	t := cmp.Or(st.Env["MCPBASH_TRANSPORT"], st.Env["MCP_TRANSPORT"])
+	if t != "" && !strings.EqualFold(t, "stdio") { // P-104
+		st.warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
+	}
 	if st.Streams == nil {
 		st.Streams, err = stdio.Open()
 	}
 	return err
-}
-
-// checkTransport warns of an unknown transport (P-104).
-func (st *starter) checkTransport() {
-	t := cmp.Or(st.Env["MCPBASH_TRANSPORT"], st.Env["MCP_TRANSPORT"])
-	if t != "" && !strings.EqualFold(t, "stdio") {
-		st.warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
-	}
 }
 
 // openProject finds the project and reads it. Without one, it makes a project that explains how to
@@ -185,7 +180,11 @@ func (st *starter) openProject() error {
 	}
 	st.project = project.Open(root, st.Env, st.Dir, st.warnOnce)
 	if st.bootstrap == nil {
-		if err := st.project.Check(st.rootSource()); err != nil {
+		source := "MCPBASH_PROJECT_ROOT"
+		if st.Root != "" {
+			source = "--project-root"
+		}
+		if err := st.project.Check(source); err != nil {
 			return err
 		}
 	}
@@ -206,14 +205,6 @@ func (st *starter) checkLock() (err error) {
 	}
 	st.runner.Allow = st.lock.Allow
 	return nil
-}
-
-// rootSource returns what names the project.
-func (st *starter) rootSource() string {
-	if st.Root != "" {
-		return "--project-root"
-	}
-	return "MCPBASH_PROJECT_ROOT"
 }
 
 // quietEnv is P-1306 before the settings are read.

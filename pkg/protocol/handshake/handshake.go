@@ -50,7 +50,8 @@ type Handshake struct {
 // New returns the protocol of a new client.
 func New(c Config) *Handshake {
 	out := &Outgoing{session: c.Session, asked: c.Asked, pending: map[string]*reply{}}
-	h := &Handshake{Config: c, Outgoing: out, roots: newClientRoots(&c, out)}
+	h := &Handshake{Config: c, Outgoing: out}
+	h.roots = &clientRoots{Config: &h.Config, outgoing: out, scope: c.Roots}
 	h.current = calls.ClientSession{Threshold: h.Session.Threshold, Roots: h.roots.current}
 	return h
 }
@@ -234,11 +235,8 @@ func (h *Handshake) SetLevel(m *jsonrpc.Message, out session.Sink) {
 // clientRoots are the roots that apply to a client. It asks the client for them (protocol
 // section 21).
 type clientRoots struct {
-	project  *project.Project
-	session  *session.Session
+	*Config
 	outgoing *Outgoing
-	ctx      context.Context
-	own      roots.Scope // of a client that names none
 
 	mu      sync.Mutex
 	scope   roots.Scope   // that applies now
@@ -249,17 +247,11 @@ type clientRoots struct {
 	lastAsk time.Time
 }
 
-func newClientRoots(c *Config, out *Outgoing) *clientRoots {
-	return &clientRoots{
-		ctx: c.Context, project: c.Project, session: c.Session, outgoing: out, own: c.Roots, scope: c.Roots,
-	}
-}
-
 // start is called when the session becomes ready.
 func (c *clientRoots) start(clientHasRoots bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asks = clientHasRoots && !c.project.Minimal
+	c.asks = clientHasRoots && !c.Project.Minimal
 	if c.asks {
 		c.first = make(chan struct{})
 		c.ask()
@@ -282,7 +274,7 @@ func (c *clientRoots) changed() {
 // ask sends roots/list, but not too soon after the last time. The lock is held.
 func (c *clientRoots) ask() {
 	c.asking, c.again = true, false
-	wait := c.project.Sessions.RootsDebounce - time.Since(c.lastAsk)
+	wait := c.Project.Sessions.RootsDebounce - time.Since(c.lastAsk)
 	if c.lastAsk.IsZero() {
 		wait = 0
 	}
@@ -294,26 +286,26 @@ func (c *clientRoots) ask() {
 	go c.await(wait, r)
 }
 
-func (c *clientRoots) send() *reply { return c.outgoing.send(c.session.Sink, mcp.MethodRoots, nil) }
+func (c *clientRoots) send() *reply { return c.outgoing.send(c.Session.Sink, mcp.MethodRoots, nil) }
 
 func (c *clientRoots) await(wait time.Duration, r *reply) {
 	if r == nil {
 		select {
 		case <-time.After(wait):
-		case <-c.ctx.Done():
+		case <-c.Context.Done():
 			return
 		}
 		r = c.send()
 	}
-	c.session.Push()
-	timer := time.NewTimer(c.project.Sessions.RootsTimeout)
+	c.Session.Push()
+	timer := time.NewTimer(c.Project.Sessions.RootsTimeout)
 	defer timer.Stop()
 	select {
 	case <-r.done:
 		c.take(r)
 	case <-timer.C: // the current roots stay (P-2104)
 		c.outgoing.forget(r)
-	case <-c.ctx.Done():
+	case <-c.Context.Done():
 		return
 	}
 	c.mu.Lock()
@@ -330,7 +322,7 @@ func (c *clientRoots) await(wait time.Duration, r *reply) {
 }
 
 func (c *clientRoots) take(r *reply) {
-	warn := func(text string) { c.session.Log(mcp.Warning, roots.Logger, text) }
+	warn := func(text string) { c.Session.Log(mcp.Warning, roots.Logger, text) }
 	switch {
 	case r.gone:
 		return
@@ -348,7 +340,7 @@ func (c *clientRoots) take(r *reply) {
 	} else {
 		for _, one := range refused {
 			text := one.Err.Error()
-			if c.project.Logging.Verbose {
+			if c.Project.Logging.Verbose {
 				text += ": " + one.URI
 			}
 			warn(text)
@@ -357,8 +349,8 @@ func (c *clientRoots) take(r *reply) {
 	names := len(list)+len(refused) > 0
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !names && c.own.Given {
-		c.scope = c.own
+	if !names && c.Roots.Given {
+		c.scope = c.Roots
 		return
 	}
 	c.scope = roots.Scope{List: list, Given: c.scope.Given || names}

@@ -47,7 +47,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*body, error)
 	for {
 		b.grow(r.ContentLength)
 		n, err := r.Body.Read(b.bytes[len(b.bytes):cap(b.bytes)])
-		if refused := s.arriving.admit(b.owner, len(b.bytes), n); refused != nil {
+		if refused := s.arriving.accept(b.owner, len(b.bytes), n); refused != nil {
 			return b, refused
 		}
 		b.bytes = b.bytes[:len(b.bytes)+n]
@@ -127,9 +127,9 @@ func (c *counted) add(owner string, n int) {
 // most half of the bound, so that there is room for others.
 type arriving struct{ counted }
 
-// admit counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
+// accept counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
 // Callers without an identity are programs of this machine. They can have all of the bytes.
-func (a *arriving) admit(owner string, own, n int) error {
+func (a *arriving) accept(owner string, own, n int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {

@@ -117,7 +117,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 		c.Auth = g.tokens
 	}
 	g.guard, err = guard.New(c)
-	if errors.As(err, new(*guard.NoAuthenticationError)) {
+	if err == guard.ErrNoAuthentication {
 		return nil, &remedied{fmt.Errorf("%s: %w", l.Addr(), err), "set --token-file (mcp-bash token create makes one), " +
 			"--oidc-issuer or --tls-client-ca, or serve on 127.0.0.1"}
 	}

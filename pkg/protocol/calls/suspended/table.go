@@ -446,21 +446,15 @@ func (t *Table) forget(x *call) {
 // Close ends the client's suspended calls, and cancels later questions of its scripts, because
 // the client sends nothing any more (M-50).
 func (c *Client) Close() {
-	for _, x := range c.close() {
-		x.End(errNoClient)
-	}
-}
-
-func (c *Client) close() (suspended []*call) {
 	c.table.mu.Lock()
-	defer c.table.mu.Unlock()
 	c.closed = true
-	for _, w := range c.table.waiting {
+	waiting := slices.Clone(c.table.waiting)
+	c.table.mu.Unlock()
+	for _, w := range waiting {
 		if w.client == c && w.suspended != nil {
-			suspended = append(suspended, w.suspended)
+			w.suspended.End(errNoClient)
 		}
 	}
-	return suspended
 }
 
 func (c *Client) isClosed() bool {

@@ -86,7 +86,7 @@ func (t *Table) publish(x *task) bool {
 	if x.client.closed {
 		return false
 	}
-	x.id = t.NewID(x.client.caller)
+	x.id = t.NewID(x.client.Caller)
 	t.byID[x.id] = x
 	return true
 }
@@ -215,7 +215,6 @@ type Client struct {
 	ClientConfig
 	table    *Table
 	requests *calls.Requests
-	caller   string
 
 	// guarded by the table's lock
 	last    int
@@ -225,7 +224,7 @@ type Client struct {
 
 // NewClient returns a client without tasks.
 func (t *Table) NewClient(c ClientConfig) *Client {
-	return &Client{ClientConfig: c, table: t, requests: t.pool.NewRequests(c.Calls), caller: c.Caller}
+	return &Client{ClientConfig: c, table: t, requests: t.pool.NewRequests(c.Calls)}
 }
 
 // Grace is how long a call runs before it becomes a task of a client with the extension. Most errors come earlier
@@ -344,21 +343,13 @@ func (c *Client) Close() {
 			t.drop(x)
 		}
 	}
-	tasks := t.of(c)
+	running := slices.Collect(maps.Values(t.byID))
 	t.mu.Unlock()
-	for _, x := range tasks {
-		x.stop(calls.ErrStopping)
-	}
-}
-
-// of returns the tasks of a client that run. The lock is held.
-func (t *Table) of(c *Client) (running []*task) {
-	for _, x := range t.byID {
+	for _, x := range running {
 		if x.client == c {
-			running = append(running, x)
+			x.stop(calls.ErrStopping)
 		}
 	}
-	return running
 }
 
 // Cancel ends all calls of the client.

@@ -139,38 +139,32 @@ const retryUnavailable = 5 * time.Second
 
 // refusal returns the response for an error of authentication (RFC 6750, 3.1).
 func (g *Guard) refusal(e *auth.Error) *refusal {
+	out := &refusal{status: http.StatusUnauthorized, reason: e.Reason}
 	switch e.Kind {
 	case auth.Missing:
-		return &refusal{status: http.StatusUnauthorized, reason: e.Reason, challenge: g.challenge("", "",
-			g.Resource.scopes())}
+		out.challenge = g.challenge("", "", g.Resource.scopes())
 	case auth.Malformed:
-		return &refusal{status: http.StatusBadRequest, reason: e.Reason, challenge: g.challenge("invalid_request",
-			e.Reason, nil)}
+		out.status, out.challenge = http.StatusBadRequest, g.challenge("invalid_request", e.Reason, nil)
 	case auth.Unavailable:
-		return &refusal{status: http.StatusServiceUnavailable, reason: e.Reason, retry: retryUnavailable}
+		out.status, out.retry = http.StatusServiceUnavailable, retryUnavailable
+	default:
+		out.challenge = g.challenge("invalid_token", e.Reason, g.Resource.scopes())
 	}
-	return &refusal{
-		status: http.StatusUnauthorized, reason: e.Reason,
-		challenge: g.challenge("invalid_token", e.Reason, g.Resource.scopes()),
-	}
+	return out
 }
 
 // challenge returns a value of WWW-Authenticate.
 func (g *Guard) challenge(code, description string, scopes []string) string {
-	var b strings.Builder
-	b.WriteString("Bearer")
-	separator := " "
-	add := func(name, value string) {
-		if value != "" {
-			b.WriteString(separator + name + `="` + quotable(value) + `"`)
-			separator = ", "
+	var list []string
+	for _, p := range [][2]string{
+		{"error", code}, {"error_description", description}, {"scope", strings.Join(scopes, " ")},
+		{"resource_metadata", g.Resource.metadataURL()},
+	} {
+		if p[1] != "" {
+			list = append(list, p[0]+`="`+quotable(p[1])+`"`)
 		}
 	}
-	add("error", code)
-	add("error_description", description)
-	add("scope", strings.Join(scopes, " "))
-	add("resource_metadata", g.Resource.metadataURL())
-	return b.String()
+	return strings.TrimSpace("Bearer " + strings.Join(list, ", "))
 }
 
 // quotable replaces characters that a parameter of WWW-Authenticate must not contain.

@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -59,7 +60,7 @@ func New(c Config) (*Guard, error) {
 	}
 	g := &Guard{Config: c, hosts: map[string]bool{}, origins: map[string]bool{}}
 	if c.Audience() == Everybody && !g.authenticates() {
-		return nil, &NoAuthenticationError{}
+		return nil, ErrNoAuthentication
 	}
 	for _, host := range c.Hosts {
 		name, ok := hostName(host)
@@ -94,12 +95,8 @@ func (g *Guard) Limit(l Limits) {
 	g.failures = newClients(l.Clients, rate.Limit(float64(l.Failures)/60), l.Failures) // a minute
 }
 
-// A NoAuthenticationError means that other machines could use the server without a credential.
-type NoAuthenticationError struct{}
-
-func (*NoAuthenticationError) Error() string {
-	return "other machines could use the server without authentication"
-}
+// ErrNoAuthentication means that other machines could use the server without a credential.
+var ErrNoAuthentication = errors.New("other machines could use the server without authentication")
 
 // Wrap returns a handler that calls next for the requests that the guard accepts. Their context has
 // the identity of the caller.

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
+
+	"mcp-bash/pkg/files/atomicfile"
 )
 
 // A Listener listens at a socket whose file only this user can use.
@@ -177,4 +180,17 @@ func address(folder *os.File, dir, file string) string {
 		return direct
 	}
 	return strings.Join([]string{shortcut, fmt.Sprint(folder.Fd()), filepath.ToSlash(file)}, "/")
+}
+
+// patience is how long lock tries. Other servers have the lock for a moment only. A program that keeps it stops nobody.
+const patience = 2 * time.Second
+
+// lock locks a folder until it is closed, if its file system has locks.
+func lock(folder *os.File) {
+	const pause = 5 * time.Millisecond
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
+		if locked, err := atomicfile.TryLock(folder); locked || err != nil {
+			return
+		}
+	}
 }

@@ -98,7 +98,7 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 		c.handshake.Methods = slices.Concat(both, c.subscribe.SessionMethods())
 		c.stateless.Methods = slices.Concat(both, c.subscribe.StreamMethods(), c.tasks.Methods())
 	}
-	s.Log.add(c.session)
+	s.Log.sessions.Store(c.session, nil)
 	return c
 }
 
@@ -171,7 +171,7 @@ func (c *Client) Cancel(cause error) {
 func (c *Client) Leave() {
 	c.sessionEnds()
 	c.subscribe.Leave()
-	c.server.Log.remove(c.session)
+	c.server.Log.sessions.Delete(c.session)
 	if c.offered != nil {
 		c.offered.Close()
 	}

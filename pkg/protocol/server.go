@@ -9,7 +9,6 @@ package protocol
 import (
 	"context"
 	"crypto/rand"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,8 +39,7 @@ type Log struct {
 	console  *console.Console
 	stderr   *session.Session
 	operator bool
-	mu       sync.Mutex
-	sessions []*session.Session
+	sessions sync.Map // of *session.Session
 }
 
 // NewLog returns a Log without clients. operator means that clients can be others than the operator.
@@ -49,29 +47,11 @@ func NewLog(c *console.Console, operator bool) *Log {
 	return &Log{console: c, stderr: session.NewSession(nil, c, nil), operator: operator}
 }
 
-func (l *Log) clients() []*session.Session {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.sessions)
-}
-
-func (l *Log) add(s *session.Session) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sessions = append(l.sessions, s)
-}
-
-func (l *Log) remove(s *session.Session) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sessions = slices.DeleteFunc(l.sessions, func(other *session.Session) bool { return other == s })
-}
-
 // Send logs a message. It is an [mcp.LogFunc].
 func (l *Log) Send(level mcp.Level, logger, message string) {
 	taken := false
-	for _, s := range l.clients() {
-		if s.Greeted.Load() {
+	for s := range l.sessions.Range {
+		if s := s.(*session.Session); s.Greeted.Load() {
 			taken = true
 			s.Log(level, logger, message)
 		}
@@ -83,7 +63,12 @@ func (l *Log) Send(level mcp.Level, logger, message string) {
 
 // Debugging reports whether debug messages are sent anywhere.
 func (l *Log) Debugging() bool {
-	return l.console.Settings.Level <= mcp.Debug || slices.ContainsFunc(l.clients(), (*session.Session).Debugging)
+	for s := range l.sessions.Range {
+		if s.(*session.Session).Debugging() {
+			return true
+		}
+	}
+	return l.console.Settings.Level <= mcp.Debug
 }
 
 // A Config is the input of [NewServer].
@@ -131,7 +116,7 @@ func NewServer(c Config) *Server {
 		s.lists = subscribe.NewLists(c.Context, c.Project, nil, nil)
 		return s
 	}
-	s.offered = methods.NewProject(c.Engine, methods.Replica{Self: self})
+	s.offered = methods.NewProject(c.Engine, self)
 	s.lists = subscribe.NewLists(c.Context, c.Project, c.Engine.Catalog, s.offered.Skills())
 	return s
 }
@@ -220,5 +205,5 @@ func (s *Server) Owner(caller *auth.Identity, method string, params *mcp.Params)
 			}
 		}
 	}
-	return methods.Replica{Self: s.self}.Owner(caller, method, params)
+	return methods.Owner(s.self, caller, method, params)
 }

@@ -126,10 +126,7 @@ func (r *Request) seconds() int {
 	if n := r.Params.Int(mcp.ParamTimeout); n > 0 {
 		return n
 	}
-	if r.Method.Limit != nil {
-		return r.Method.Limit()
-	}
-	return 0
+	return r.Method.Limit
 }
 
 // Close prevents that anything more is sent for the request.
@@ -221,9 +218,9 @@ type Method struct {
 	// Starts, if set, reports whether a request needs a slot for scripts from the beginning. Other requests have
 	// other slots, and call [Request.Enter] before they start a script.
 	Starts func(r *Request) bool
-	// Limit returns the time limit of a request that sets none, in seconds; 0: none. A method
+	// Limit is the time limit of a request that sets none, in seconds; 0: none. A method
 	// with OwnClock enforces its limit itself (P-1700).
-	Limit    func() int
+	Limit    int
 	OwnClock bool
 	List     bool // the limit for lists applies to the response
 	Max      int  // the limit for the response, in bytes; 0: the common one

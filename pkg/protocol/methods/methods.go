@@ -43,7 +43,7 @@ type Project struct {
 func mostResults() int { return max(1, min(256, capacity.PartsOf(capacity.Files()).Results)) }
 
 // NewProject returns the project that an engine runs.
-func NewProject(e *engine.Engine, self Replica) *Project {
+func NewProject(e *engine.Engine, self seal.Self) *Project {
 	p := e.Project
 	skills := skill.Open(skill.Dir(p.Root), p.Discovery.ResourcesTTL, e.Log)
 	if skills != nil && e.Lock != nil {
@@ -54,7 +54,7 @@ func NewProject(e *engine.Engine, self Replica) *Project {
 		results: results.NewStore(results.Config{
 			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
 			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: mostResults(),
-			Owner: self.owner(),
+			Owner: ownerOf(self),
 		}),
 	}
 }
@@ -128,7 +128,7 @@ func (c *Client) Methods() []*calls.Method {
 	p, scope := c.project.engine.Project, c.cacheScope()
 	list := []*calls.Method{
 		{Name: "tools/list", List: true, Scope: scope, Handle: c.listTools,
-			Limit: func() int { return p.Calls.Timeout }},
+			Limit: p.Calls.Timeout},
 		{Name: "tools/call", Starts: startsScript, Handle: c.callTool, OwnClock: true, Asks: true, Edits: true},
 		{Name: "resources/list", List: true, Scope: scope, Handle: c.listed.resources.serve},
 		{Name: "resources/templates/list", List: true, Scope: scope, Handle: c.listed.templates.serve},
@@ -143,24 +143,22 @@ func (c *Client) Methods() []*calls.Method {
 	return list
 }
 
-// A Replica names this process in the URIs of stored results, so that other replicas find it.
-type Replica struct{ Self seal.Self }
-
 // bound binds a name to a result and its caller. The keys of callers begin differently, so no other
 // sealed text opens as a name.
 func bound(token, caller string) string { return "result of " + token + " " + caller }
 
-// owner returns the part of results.Config.
-func (r Replica) owner() func(token, caller string) string {
-	if r.Self.URL == "" {
+// ownerOf returns the part of results.Config. It names this process in the URIs of stored results, so that other
+// replicas find it.
+func ownerOf(self seal.Self) func(token, caller string) string {
+	if self.URL == "" {
 		return nil
 	}
-	return func(token, caller string) string { return r.Self.Name(bound(token, caller)) }
+	return func(token, caller string) string { return self.Name(bound(token, caller)) }
 }
 
 // Owner returns the replica with the stored result that a request reads or searches. gone is the error if
 // that replica cannot be reached. The owner is zero for all requests that this process answers (LR-13).
-func (r Replica) Owner(caller *auth.Identity, method string, params *mcp.Params) (o seal.Owner, gone *mcp.Error) {
+func Owner(self seal.Self, caller *auth.Identity, method string, params *mcp.Params) (o seal.Owner, gone *mcp.Error) {
 	var uri string
 	switch {
 	case method == "resources/read":
@@ -175,7 +173,7 @@ func (r Replica) Owner(caller *auth.Identity, method string, params *mcp.Params)
 	if name == "" {
 		return o, nil
 	}
-	if o = r.Self.Find(name, bound(token, caller.Key())); o.URL == "" {
+	if o = self.Find(name, bound(token, caller.Key())); o.URL == "" {
 		return o, nil
 	}
 	return o, resource.NotFound("uri", uri)

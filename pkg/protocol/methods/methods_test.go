@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-func replicaAt(key byte, url string) Replica {
-	return Replica{seal.NewSelf([][]byte{bytes.Repeat([]byte{key}, seal.KeySize)}, url)}
+func replicaAt(key byte, url string) seal.Self {
+	return seal.NewSelf([][]byte{bytes.Repeat([]byte{key}, seal.KeySize)}, url)
 }
 
 // LR-13: the URI of a result names a replica to its own caller, for its own result, and to replicas with
@@ -21,13 +21,13 @@ func replicaAt(key byte, url string) Replica {
 func TestOwner(t *testing.T) {
 	a, b, foreign := replicaAt(1, "http://a:1"), replicaAt(1, "http://b:1"), replicaAt(2, "http://b:1")
 	anna, bert := &auth.Identity{Name: "anna"}, &auth.Identity{Name: "bert"}
-	owner := a.owner()("token", anna.Key())
+	owner := ownerOf(a)("token", anna.Key())
 	uri := "mcpbash-result://token/" + owner
 	request := func(uri string) string { return `{"uri":"` + uri + `"}` }
 	search := `{"name":"result_search","arguments":{"uri":"` + uri + `"}}`
-	state := "mcpbash-result://token/" + a.Self.Name(anna.Key())
+	state := "mcpbash-result://token/" + a.Name(anna.Key())
 	for name, tc := range map[string]struct {
-		at     Replica
+		at     seal.Self
 		caller *auth.Identity
 		method string
 		params string
@@ -49,21 +49,21 @@ func TestOwner(t *testing.T) {
 		"another scheme":       {b, anna, "resources/read", request("file:///" + owner), ""},
 		"no URI":               {b, anna, "resources/read", `{"uri":7}`, ""},
 	} {
-		got, gone := tc.at.Owner(tc.caller, tc.method, read(tc.params))
+		got, gone := Owner(tc.at, tc.caller, tc.method, read(tc.params))
 		want := seal.Owner{}
 		if tc.want != "" {
-			want = a.Self.Owner
+			want = a.Owner
 		}
 		if got != want || (gone != nil) != (tc.want != "") {
 			t.Errorf("%s: %+v, %v", name, got, gone)
 		}
 	}
-	if (Replica{}).owner() != nil {
+	if ownerOf(seal.Self{}) != nil {
 		t.Error("a server without other replicas names itself")
 	}
 	long := replicaAt(1, strings.Repeat("x", seal.MaxURL+1))
-	uri = "mcpbash-result://token/" + long.owner()("token", "")
-	if got, _ := b.Owner(nil, "resources/read", read(request(uri))); got.URL != "" {
+	uri = "mcpbash-result://token/" + ownerOf(long)("token", "")
+	if got, _ := Owner(b, nil, "resources/read", read(request(uri))); got.URL != "" {
 		t.Error("an address over the limit is used")
 	}
 }
@@ -76,13 +76,13 @@ func read(params string) *mcp.Params {
 // LR-13: no URI of a client leads to an address that no replica sealed.
 func FuzzOwner(f *testing.F) {
 	r := replicaAt(1, "http://a:1")
-	sealed := replicaAt(1, "http://b:1").owner()("token", "")
+	sealed := ownerOf(replicaAt(1, "http://b:1"))("token", "")
 	for _, seed := range []string{"", "token", "token/", "token/" + sealed, "token/" + sealed + "?x", "other/" + sealed} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, rest string) {
 		params := append(append([]byte(`{"uri":`), rawjson.Quote("mcpbash-result://"+rest)...), '}')
-		got, _ := r.Owner(nil, "resources/read", read(string(params)))
+		got, _ := Owner(r, nil, "resources/read", read(string(params)))
 		if got.URL != "" && (got.URL != "http://b:1" || !strings.HasPrefix(rest, "token/")) {
 			t.Errorf("%q leads to %+v", rest, got)
 		}

@@ -260,7 +260,7 @@ func (c *Client) Ready() { c.lists.start() }
 func (c *Client) SessionMethods() []*calls.Method {
 	return []*calls.Method{
 		{Name: "resources/subscribe", Arrive: c.arrived, Handle: c.subscribe,
-			Limit: func() int { return c.fetching.SubscribeTimeout }},
+			Limit: c.fetching.SubscribeTimeout},
 		{Name: "resources/unsubscribe", Arrive: c.end, Handle: unsubscribe},
 	}
 }

@@ -164,17 +164,11 @@ func (e *AddressError) Remedy() string {
 	case errors.As(e.Cause, new(*net.DNSError)):
 		return "choose a name or an address of this machine, such as localhost:" + port
 	}
-	form, isForm := e.Cause.(*formError)
-	if !isForm {
-		return ""
+	if form, ok := e.Cause.(*remedied); ok {
+		return form.remedy
 	}
-	return "write " + form.instead
+	return ""
 }
-
-// A formError means that a text is not an address.
-type formError struct{ reason, instead string }
-
-func (e *formError) Error() string { return e.reason }
 
 // parseAddr parses an address of [Listen].
 func parseAddr(addr string) (network, address string, err error) {
@@ -197,7 +191,8 @@ func parseAddr(addr string) (network, address string, err error) {
 }
 
 // misread returns the reason why a text is not an address, and the address that was probably meant.
-func misread(addr string) *formError {
+func misread(addr string) *remedied {
+	write := func(address, reason string) *remedied { return &remedied{errors.New(reason), "write " + address} }
 	_, usual, _ := net.SplitHostPort(DefaultAddr)
 	scheme, rest, isURL := strings.Cut(addr, "://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -208,17 +203,17 @@ func misread(addr string) *formError {
 			port := cmp.Or(map[string]string{"http": "80", "https": "443"}[scheme], usual)
 			host = net.JoinHostPort(strings.Trim(host, "[]"), port)
 		}
-		return &formError{"this is a URL", host}
+		return write(host, "this is a URL")
 	case strings.Contains(addr, "/"):
-		return &formError{"this is a path", "unix:" + addr}
+		return write("unix:"+addr, "this is a path")
 	case addr == "*":
-		return &formError{"the port is missing", "0.0.0.0:" + usual + " for all addresses of IPv4"}
+		return write("0.0.0.0:"+usual+" for all addresses of IPv4", "the port is missing")
 	case net.ParseIP(strings.Trim(addr, "[]")) != nil, colon < 0 && strings.Trim(addr[:1], "0123456789") != "":
-		return &formError{"the port is missing", net.JoinHostPort(strings.Trim(addr, "[]"), usual)}
+		return write(net.JoinHostPort(strings.Trim(addr, "[]"), usual), "the port is missing")
 	case strings.Count(addr, ":") > 1 && !strings.Contains(addr, "["):
-		return &formError{"an address of IPv6 needs brackets", net.JoinHostPort(addr[:colon], addr[colon+1:])}
+		return write(net.JoinHostPort(addr[:colon], addr[colon+1:]), "an address of IPv6 needs brackets")
 	}
-	return &formError{"the port is not a number from 0 to 65535", addr[:colon+1] + usual}
+	return write(addr[:colon+1]+usual, "the port is not a number from 0 to 65535")
 }
 
 // causeOf returns the reason of an error of package net, without the address.

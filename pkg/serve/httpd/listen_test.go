@@ -51,7 +51,7 @@ func TestPorts(t *testing.T) {
 		if err == nil {
 			l.Close()
 		}
-		if _, ok := errors.AsType[*formError](err); !ok {
+		if _, ok := errors.AsType[*remedied](err); !ok {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}

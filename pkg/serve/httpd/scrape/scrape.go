@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -51,7 +52,7 @@ func (s *Server) URL() string {
 func (s *Server) Serve(text func(dst []byte) []byte) {
 	s.http = http.Server{
 		ReadTimeout: patience, WriteTimeout: patience, IdleTimeout: unusedTime, MaxHeaderBytes: maxHeader,
-		DisableGeneralOptionsHandler: true, ErrorLog: log.New(nothing{}, "", 0),
+		DisableGeneralOptionsHandler: true, ErrorLog: log.New(io.Discard, "", 0), // strangers can cause any number of lines
 		ConnState: httpd.LimitConnections(maxConnections),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
@@ -89,8 +90,3 @@ func (s *Server) Close() {
 		s.listener.Close()
 	}
 }
-
-// nothing drops lines: strangers can cause any number of them.
-type nothing struct{}
-
-func (nothing) Write(p []byte) (int, error) { return len(p), nil }

@@ -194,11 +194,3 @@ func makeBootstrap(env project.Env) (*project.TempDir, error) {
 	env.Default("MCPBASH_TOOL_ALLOWLIST", "getting_started")
 	return dir, nil
 }
-
-// bootstrapMeta returns the description of the getting-started server (P-120).
-func bootstrapMeta() project.Meta {
-	return project.Meta{
-		Name: "mcp-bash", Title: "MCP Bash Framework", Version: cli.Version,
-		Description: "Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server",
-	}
-}

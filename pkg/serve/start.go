@@ -91,7 +91,7 @@ func (st *starter) start() (*process, error) {
 		func() error { return st.project.Token.Check() },
 		st.openState,
 		st.fit,
-		st.awaitHome,
+		func() (err error) { st.home, err = st.findHome(); return err }, // P-102
 	} {
 		if err := step(); err != nil {
 			return nil, st.undo(err)
@@ -190,7 +190,10 @@ func (st *starter) openProject() error {
 	}
 	st.project.Create()
 	if st.bootstrap != nil {
-		st.project.Meta = bootstrapMeta()
+		st.project.Meta = project.Meta{
+			Name: "mcp-bash", Title: "MCP Bash Framework", Version: cli.Version,
+			Description: "Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server",
+		}
 	}
 	return nil
 }
@@ -417,12 +420,6 @@ func (st *starter) fit() error {
 		p.Env, p.Settings = env, project.ReadSettings(env, p.Dirs)
 	}
 	return nil
-}
-
-// awaitHome waits for the installation (P-102).
-func (st *starter) awaitHome() (err error) {
-	st.home, err = st.findHome()
-	return err
 }
 
 func (st *starter) newProcess() (*process, error) {

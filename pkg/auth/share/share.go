@@ -40,7 +40,8 @@ func (u *Usage) Exceeds(owner string, bound int) bool { return u.of[owner] > u.E
 // Full reports whether an owner may add nothing to a resource of a size. All of it is in use, or the owner has half of
 // it. Owners without an identity are programs of this machine, which may use all.
 func (u *Usage) Full(owner string, size int) bool {
-	return u.all >= size || !isNobody(owner) && u.of[owner] >= Half(size)
+	isNobody := owner == "" || strings.HasPrefix(owner, nobody)
+	return u.all >= size || !isNobody && u.of[owner] >= Half(size)
 }
 
 // Nobody returns the owner that a client without an identity is. Clients that the server can distinguish have different
@@ -54,8 +55,6 @@ func Nobody(name string) string {
 
 // nobody begins the keys of owners without an identity. Keys of identities begin with a quote.
 const nobody = "nobody "
-
-func isNobody(owner string) bool { return owner == "" || strings.HasPrefix(owner, nobody) }
 
 // Half returns how much one owner may have of a size, so that others find room.
 func Half(size int) int { return (size + 1) / 2 }

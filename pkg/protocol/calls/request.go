@@ -202,12 +202,18 @@ var (
 	ErrStopping  = mcp.Errorf(mcp.CodeInternal, "Server stopping") // the server ends
 )
 
+// NoAnswer returns the response to a question that has no answer of the client: an action for an elicitation, and an
+// error for all others.
+func NoAnswer(method, action string, e *mcp.Error) mcp.InputResponse {
+	if method == mcp.MethodElicit {
+		return mcp.InputResponse{Result: json.RawMessage(`{"action":"` + action + `"}`)}
+	}
+	return mcp.InputResponse{Error: e}
+}
+
 // GoneResponse is the response to a script whose client is gone (P-903).
 func GoneResponse(method string) mcp.InputResponse {
-	if method == mcp.MethodElicit {
-		return mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)}
-	}
-	return mcp.InputResponse{Error: mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")}
+	return NoAnswer(method, "cancel", mcp.Errorf(mcp.CodeToolCancelled, "Cancelled"))
 }
 
 // A Method can take time, so it runs in a slot, next to the goroutine that reads messages

@@ -179,7 +179,9 @@ func (r *Request) finish(a *Answer, err error) {
 		failure = mcp.Errorf(mcp.CodeInternal, "Empty handler response")
 	default:
 		if a.Size > largeAnswer { // P-1803
-			q.yield(r)
+			q.pool.mu.Lock()
+			q.freeSlot(r)
+			q.pool.mu.Unlock()
 			r.Out.Reserve(r.Context, a.Size)
 			reserved = a.Size
 		}
@@ -282,9 +284,11 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 		failure := asError(err)
 		e.Cause, e.Work.Code = cmp.Or(e.Cause, failure.Why()), r.Protocol.Fault(failure).Code
 	}
-	if r.isClosed() {
+	r.mu.Lock()
+	if r.closed {
 		e.Cause = mcp.CauseCancelled
 	}
+	r.mu.Unlock()
 	e.Work.Took, e.Work.Bytes = time.Since(e.Began), bytes
 	if !r.started.IsZero() {
 		e.Work.Queued = r.started.Sub(e.Began)
@@ -304,12 +308,6 @@ func (r *Request) extra(a *Answer) mcp.Extra {
 		e.Meta = append(slices.Clip(e.Meta), id)
 	}
 	return e
-}
-
-func (r *Request) isClosed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.closed
 }
 
 // A Notifier forwards progress and logs of a script to the client, within the limits (protocol

@@ -257,15 +257,8 @@ func (q *Requests) tooLarge() bool {
 	return q.bytes > clients.Equal(q.pool.bound)/max(1, clients.Of(q.Owner))
 }
 
-// yield makes the slot of a request available. The request has no work left but to give its
-// answer to the client.
-func (q *Requests) yield(r *Request) {
-	q.pool.mu.Lock()
-	defer q.pool.mu.Unlock()
-	q.freeSlot(r)
-}
-
-// freeSlot is yield while the lock is held.
+// freeSlot makes the slot of a request available. The request has no work left but to give its
+// answer to the client, or waits. The lock is held.
 func (q *Requests) freeSlot(r *Request) {
 	if r.slot {
 		r.slot = false

@@ -136,19 +136,14 @@ func (a asker) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 	for _, r := range requests {
 		params := r.Params
 		if r.Method == mcp.MethodElicit && rawjson.TextOf(params, "mode") == "url" {
-			params = withElicitationID(params)
+			var b rawjson.Builder // P-2202
+			b.Object().Members(params, "elicitationId")
+			params = b.Name("elicitationId").String(uuid.New()).End().Bytes()
 		}
 		in.replies = append(in.replies, a.outgoing.send(a.out, r.Method, params))
 	}
 	a.out.Push()
 	return in
-}
-
-// withElicitationID adds the member that URL elicitations require (P-2202).
-func withElicitationID(params []byte) []byte {
-	var b rawjson.Builder
-	b.Object().Members(params, "elicitationId")
-	return b.Name("elicitationId").String(uuid.New()).End().Bytes()
 }
 
 // A pendingInput contains the questions that a script asked together. It implements

@@ -160,9 +160,13 @@ func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 			return nil, err
 		}
 	}
+	size := of.size
+	if n := r.Params.Int(mcp.ParamLimit); n > 0 { // P-2000
+		size = min(n, project.MaxPage)
+	}
 	total := len(p.ends)
 	from = min(from, total)
-	to := p.fit(from, min(from+pageSize(&r.Params, of.size), total), of.limit)
+	to := p.fit(from, min(from+size, total), of.limit)
 	section := p.bytes[p.end(from):p.end(to)]
 	return &calls.Answer{Size: len(section) + pageRest, TTL: of.ttl, Append: func(dst []byte, extra mcp.Extra) []byte {
 		head := rawjson.Over(dst)
@@ -376,12 +380,4 @@ func cursorOf(params *mcp.Params) (string, *mcp.Error) {
 		return "", errCursor
 	}
 	return s, nil
-}
-
-// pageSize returns the number of items that a request asks for, or usual (P-2000).
-func pageSize(params *mcp.Params, usual int) int {
-	if n := params.Int(mcp.ParamLimit); n > 0 {
-		return min(n, project.MaxPage)
-	}
-	return usual
 }

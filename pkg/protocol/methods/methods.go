@@ -39,12 +39,10 @@ type Project struct {
 	lists []*lists // the last used first
 }
 
-// mostResults returns how many results are stored. Each has an open file (LR-21).
-func mostResults() int { return max(1, min(256, capacity.PartsOf(capacity.Files()).Results)) }
-
 // NewProject returns the project that an engine runs.
 func NewProject(e *engine.Engine, self seal.Self) *Project {
 	p := e.Project
+	most := max(1, min(256, capacity.PartsOf(capacity.Files()).Results)) // each result has an open file (LR-21)
 	skills := skill.Open(skill.Dir(p.Root), p.Discovery.ResourcesTTL, e.Log)
 	if skills != nil && e.Lock != nil {
 		skills.Withhold = e.Lock.WithholdSkill
@@ -53,7 +51,7 @@ func NewProject(e *engine.Engine, self seal.Self) *Project {
 		engine: e, skills: skills,
 		results: results.NewStore(results.Config{
 			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
-			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: mostResults(),
+			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: most,
 			Owner: ownerOf(self),
 		}),
 	}

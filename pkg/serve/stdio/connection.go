@@ -56,7 +56,7 @@ type Connection struct {
 
 	activity atomic.Int64 // when the last line was read, of [clock.Now]
 	endings  chan protocol.Ending
-	hangup   sync.Once                       // starts awaitHangup
+	hangup   sync.Once                       // begins to wait for the end of the output
 	lost     atomic.Pointer[protocol.Ending] // set when the output could not be written
 }
 
@@ -159,16 +159,15 @@ func (c *Connection) run(task protocol.Task) (handedOff bool) {
 func (c *Connection) AwaitRoom() {
 	if c.Full() || c.client.Full() {
 		c.Push()
-		c.hangup.Do(func() { go c.awaitHangup() }) // a goroutine that does not read cannot notice it
+		c.hangup.Do(func() { // a goroutine that does not read cannot notice it (P-904)
+			go func() {
+				c.Streams.AwaitHangup()
+				c.End(clientGone)
+			}()
+		})
 		c.Reserve(c.Context, 0)
 	}
 	c.client.AwaitRoom()
-}
-
-// awaitHangup ends the connection when the client no longer reads the output (P-904).
-func (c *Connection) awaitHangup() {
-	c.Streams.AwaitHangup()
-	c.End(clientGone)
 }
 
 // inputEnded ends the connection when nothing more can be read.

@@ -131,13 +131,10 @@ func isHeaderList(s string) bool {
 // isToken reports whether s is an HTTP token. Vendor keys of tracestate may also contain "/" and
 // "@".
 func isToken(s string) bool {
-	for _, c := range []byte(s) {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
-		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~/@", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
+		return !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~/@", c)
+	})
 }
 
 func isPrintable(s string) bool {

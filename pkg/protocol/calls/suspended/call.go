@@ -209,9 +209,10 @@ func (x *call) resolveUnaskable(client *mcp.Capabilities) {
 		case x.client.isClosed():
 			in.resolve(calls.GoneResponse(in.Method))
 		case !client.CanAnswer(&in.InputRequest):
-			in.resolve(unsupported(in.Method))
+			in.resolve(calls.NoAnswer(in.Method, "decline", // T-124, T-128
+				mcp.Errorf(mcp.CodeMethodNotFound, "Not supported by the client")))
 		case x.round >= maxRounds:
-			in.resolve(failed(in.Method, mcp.Errorf(mcp.CodeInternal, "Too many rounds of input")))
+			in.fail(mcp.Errorf(mcp.CodeInternal, "Too many rounds of input"))
 		}
 	}
 }
@@ -295,7 +296,7 @@ func (x *call) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 	}
 	for _, in := range set.inputs {
 		if refusal := in.prepare(); refusal != nil {
-			in.resolve(failed(in.Method, refusal))
+			in.fail(refusal)
 		} else if x.client.isClosed() {
 			in.resolve(calls.GoneResponse(in.Method))
 		} else if v := rawjson.Get(x.advance, in.Key); rawjson.KindOf(v) == rawjson.Object && in.allows(v) {

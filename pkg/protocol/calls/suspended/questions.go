@@ -11,6 +11,7 @@ import (
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
+	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -35,7 +36,7 @@ func (in *input) take(v json.RawMessage) {
 		return
 	}
 	if in.invalid {
-		in.resolve(failed(in.Method, mcp.Errorf(mcp.CodeInvalidParams, "Invalid answer of the client")))
+		in.fail(mcp.Errorf(mcp.CodeInvalidParams, "Invalid answer of the client"))
 	}
 	in.invalid = true
 }
@@ -59,6 +60,9 @@ func (in *input) resolve(response mcp.InputResponse) {
 	in.set.check()
 }
 
+// fail resolves a request that could not be asked. Scripts know the action error of an elicitation.
+func (in *input) fail(e *mcp.Error) { in.resolve(calls.NoAnswer(in.Method, "error", e)) }
+
 // prepare converts a request to the form of the stateless protocol.
 func (in *input) prepare() *mcp.Error {
 	if in.Method != mcp.MethodElicit || rawjson.TextOf(in.Params, "mode") == "url" {
@@ -70,23 +74,6 @@ func (in *input) prepare() *mcp.Error {
 	}
 	in.Params = rawjson.With(in.Params, "requestedSchema", form)
 	return nil
-}
-
-// unsupported returns the response for a client that cannot answer (T-124, T-128).
-func unsupported(method string) mcp.InputResponse {
-	if method == mcp.MethodElicit {
-		return mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)}
-	}
-	return mcp.InputResponse{Error: mcp.Errorf(mcp.CodeMethodNotFound, "Not supported by the client")}
-}
-
-// failed returns the response to a request that could not be asked. For an elicitation it is the
-// action that scripts know.
-func failed(method string, e *mcp.Error) mcp.InputResponse {
-	if method == mcp.MethodElicit {
-		return mcp.InputResponse{Result: json.RawMessage(`{"action":"error"}`)}
-	}
-	return mcp.InputResponse{Error: e}
 }
 
 // An inputSet contains the questions that a script asked together. It implements

@@ -136,13 +136,6 @@ func (x *task) state() *calls.Answer {
 	return toolResult(text, b.End().Bytes(), false)
 }
 
-// questionsAnswer answers task_wait with the open questions (TASK-31). The lock is held.
-func (x *task) questionsAnswer() *calls.Answer {
-	a := object(func(b *rawjson.Builder) { x.asked.appendOpen(b.Name("inputRequests")) })
-	a.Interim = true
-	return a
-}
-
 // toolResult returns the result of one of the server's own tools. structured may be nil.
 func toolResult(text string, structured json.RawMessage, isError bool) *calls.Answer {
 	return object(func(b *rawjson.Builder) {
@@ -221,7 +214,9 @@ func (x *task) wait(ctx context.Context, r *calls.Request, seconds time.Duration
 		case x.over:
 			return x.outcome()
 		case asked && r.Client.Newest && x.asked.askable(r.Client.Capabilities):
-			return x.questionsAnswer(), nil
+			a := object(func(b *rawjson.Builder) { x.asked.appendOpen(b.Name("inputRequests")) })
+			a.Interim = true // TASK-31
+			return a, nil
 		case asked, due, x.waiting != r.Context:
 			return x.state(), nil
 		}

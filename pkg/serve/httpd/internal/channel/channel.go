@@ -208,7 +208,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		} else if done {
 			continue
 		}
-		c.raw = slices.Grow(c.raw, c.missing())
+		c.raw = slices.Grow(c.raw, max(c.size()-len(c.raw), 512))
 		n, err := c.Conn.Read(c.raw[len(c.raw):cap(c.raw)])
 		c.raw = c.raw[:len(c.raw)+n]
 		if n == 0 && err != nil {
@@ -227,9 +227,6 @@ func (c *Conn) size() int {
 	}
 	return prefixSize + int(binary.BigEndian.Uint16(c.raw))
 }
-
-// missing returns how many bytes to read at once.
-func (c *Conn) missing() int { return max(c.size()-len(c.raw), 512) }
 
 // open decrypts the first record, if it is complete.
 func (c *Conn) open() (done bool, err error) {

@@ -106,13 +106,9 @@ func bearer(r *http.Request) (string, error) {
 // isB64 reports whether a text has the form of a bearer token (RFC 6750, b64token).
 func isB64(text string) bool {
 	text = strings.TrimRight(text, "=")
-	for i := range len(text) {
-		c := text[i]
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && strings.IndexByte("-._~+/", c) < 0 {
-			return false
-		}
-	}
-	return text != ""
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("-._~+/", c)
+	})
 }
 
 // maxSubject limits the subject of a certificate, in bytes.

@@ -280,7 +280,10 @@ var (
 )
 
 // parameterHeader begins the headers that repeat arguments of tools.
-const parameterHeader = "mcp-param-"
+const (
+	parameterHeader  = "mcp-param-"
+	parameterLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+)
 
 // cors lets the pages of named origins read responses. It answers a preflight, and reports whether
 // it did.
@@ -302,7 +305,8 @@ func (g *Guard) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
 	var allowed []string
 	for name := range strings.SplitSeq(r.Header.Get("Access-Control-Request-Headers"), ",") {
 		name = ascii.Lower(ascii.Trim(name))
-		if slices.Contains(requestHeaders, name) || strings.HasPrefix(name, parameterHeader) && isToken(name) {
+		if slices.Contains(requestHeaders, name) ||
+			strings.HasPrefix(name, parameterHeader) && strings.Trim(name, parameterLetters) == "" {
 			allowed = append(allowed, name)
 		}
 	}
@@ -311,11 +315,6 @@ func (g *Guard) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
 	h.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true
-}
-
-// isToken reports whether a text consists of lower-case letters, digits and "-_".
-func isToken(text string) bool {
-	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // An Audience is who can be behind the requests of a server.

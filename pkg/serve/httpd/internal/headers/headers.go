@@ -60,20 +60,11 @@ func one(h http.Header, name string) (string, error) {
 		return "", fmt.Errorf("header %s is missing", name)
 	case len(values) > 1:
 		return "", fmt.Errorf("header %s occurs %d times", name, len(values))
-	case !isPlain(values[0]):
+	case strings.ContainsFunc(values[0], func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') }):
 		return "", fmt.Errorf("header %s contains invalid characters", name)
 	default:
 		return values[0], nil
 	}
-}
-
-func isPlain(value string) bool {
-	for i := range len(value) {
-		if c := value[i]; (c < ' ' || c > '~') && c != '\t' {
-			return false
-		}
-	}
-	return true
 }
 
 const prefix, suffix = "=?base64?", "?="

@@ -190,11 +190,11 @@ func (v *Verifier) verify(ctx context.Context, token string) (*auth.Identity, ti
 	if err := verified.Claims(&text); err != nil {
 		return fail(errors.New("its claims are invalid"))
 	}
-	c, err := parseClaims(text)
+	client, scopes, err := parseClaims(text)
 	if err != nil {
 		return fail(err)
 	}
-	i := &auth.Identity{Name: cmp.Or(c.client, c.authorized, verified.Subject), Issuer: v.Issuer, Scopes: c.scopes,
+	i := &auth.Identity{Name: cmp.Or(client, verified.Subject), Issuer: v.Issuer, Scopes: scopes,
 		Subject: verified.Subject, Accepts: func() bool { return v.Now().Before(verified.Expiry) }}
 	for _, text := range []string{i.Name, i.Subject} {
 		if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
@@ -248,45 +248,38 @@ func parseHeader(token string) (key, algorithm string, err error) {
 	return key, algorithm, nil
 }
 
-// claims are the claims that this server decides by. The library has checked the others.
-type claims struct {
-	client, authorized string
-	scopes             []string
-}
-
 // deciding are the claims by which this server or the library decides.
 var deciding = []string{
 	"iss", "sub", "aud", "exp", "nbf", "iat", "client_id", "azp", "scope", "scp", "typ", "at_hash", "c_hash", "events",
 	"cnf",
 }
 
-// parseClaims reads the claims of a token. It rejects tokens that are valid but no access tokens, and tokens that only
-// their owner may use, which the server could not verify.
-func parseClaims(text []byte) (c claims, err error) {
+// parseClaims returns the client and the scopes of a token. The library has checked other claims. It rejects tokens that
+// are valid but no access tokens, and tokens that only their owner may use, which the server could not verify.
+func parseClaims(text []byte) (client string, scopes []string, err error) {
 	o, err := parseObject(text, deciding...)
 	if err != nil {
-		return c, err
+		return "", nil, err
 	}
 	texts := map[string]string{}
 	for _, name := range []string{"client_id", "azp", "typ"} {
 		var ok bool
 		if texts[name], ok = o.text(name); !ok {
-			return c, fmt.Errorf("its claim %s is not a text", name)
+			return "", nil, fmt.Errorf("its claim %s is not a text", name)
 		}
 	}
 	isEmpty := func(v json.RawMessage) bool { return rawjson.Absent(v) || string(v) == `""` }
 	switch kind := texts["typ"]; { // of Keycloak
 	case !isEmpty(o["at_hash"]) || !isEmpty(o["c_hash"]),
 		slices.Contains([]string{"ID", "Refresh", "Offline", "Logout"}, kind):
-		return c, errors.New("it is not an access token")
+		return "", nil, errors.New("it is not an access token")
 	case o["events"] != nil:
-		return c, errors.New("it is a token of events")
+		return "", nil, errors.New("it is a token of events")
 	case o["cnf"] != nil:
-		return c, errors.New("it is bound to a key of its owner, which this server does not check")
+		return "", nil, errors.New("it is bound to a key of its owner, which this server does not check")
 	}
-	c.client, c.authorized = texts["client_id"], texts["azp"]
-	c.scopes, err = parseScopes(o["scope"], o["scp"])
-	return c, err
+	scopes, err = parseScopes(o["scope"], o["scp"])
+	return cmp.Or(texts["client_id"], texts["azp"]), scopes, err
 }
 
 // parseScopes reads the scopes of a token: a text with spaces, or an array.

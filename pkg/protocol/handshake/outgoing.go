@@ -153,15 +153,19 @@ type pendingInput struct {
 	replies []*reply
 }
 
-func (in *pendingInput) Responses() ([]mcp.InputResponse, bool) {
-	for _, r := range in.replies {
+func (in *pendingInput) Responses() (list []mcp.InputResponse, done bool) {
+	list, done = make([]mcp.InputResponse, len(in.replies)), true
+	for i, r := range in.replies {
 		select {
 		case <-r.done:
+			if list[i] = (mcp.InputResponse{Result: r.result, Error: r.err}); r.gone {
+				list[i] = calls.GoneResponse(r.method)
+			}
 		default:
-			return nil, false
+			done = false
 		}
 	}
-	return in.collect(), true
+	return list, done
 }
 
 func (in *pendingInput) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
@@ -172,25 +176,12 @@ func (in *pendingInput) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	return in.collect(), nil
-}
-
-func (in *pendingInput) collect() []mcp.InputResponse {
-	list := make([]mcp.InputResponse, len(in.replies))
-	for i, r := range in.replies {
-		select {
-		case <-r.done:
-			if list[i] = (mcp.InputResponse{Result: r.result, Error: r.err}); r.gone {
-				list[i] = calls.GoneResponse(r.method)
-			}
-		default:
-		}
-	}
-	return list
+	list, _ := in.Responses()
+	return list, nil
 }
 
 func (in *pendingInput) Close() []mcp.InputResponse {
-	answers := in.collect()
+	answers, _ := in.Responses()
 	for _, r := range in.replies {
 		if !in.outgoing.forget(r) {
 			continue

@@ -124,10 +124,17 @@ func controls(all, offered []item.Item) []json.RawMessage {
 
 // getPrompt answers prompts/get (tools section 15).
 func (c *Client) getPrompt(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	result, err := c.prompts.Get(ctx, &prompt.Request{
+	return answerOf(c.prompts.Get(ctx, &prompt.Request{
 		Name: r.Params.Text(mcp.ParamName), Arguments: r.Params.Get(mcp.ParamArguments),
 		Client: *r.Client.Capabilities, Asker: r.Client.Asker,
-	})
+	}))
+}
+
+// answerOf returns the answer with the result of a feature, or the error.
+func answerOf[R interface {
+	Size() int
+	AppendJSON(dst []byte, extra mcp.Extra) []byte
+}](result R, err error) (*calls.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +148,11 @@ func (c *Client) promptAsks(r *calls.Request) bool {
 
 // completeArgument answers completion/complete (tools section 16).
 func (c *Client) completeArgument(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	result, err := c.complete.Complete(ctx, &completion.Request{
+	return answerOf(c.complete.Complete(ctx, &completion.Request{
 		Ref: r.Params.Get(mcp.ParamRef), Argument: r.Params.Get(mcp.ParamArgument),
 		Arguments: rawjson.Get(r.Params.Get(mcp.ParamContext), "arguments"),
 		Limit:     r.Params.Int(mcp.ParamLimit), Cursor: r.Params.Get(mcp.ParamCursor), Slot: r,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &calls.Answer{Size: result.Size(), Append: result.AppendJSON}, nil
+	}))
 }
 
 // readResource answers resources/read (resources section 4).
@@ -159,24 +162,17 @@ func (c *Client) readResource(ctx context.Context, r *calls.Request) (*calls.Ans
 		return nil, err
 	}
 	if results.Owns(req.URI) {
-		part, err := c.results.Read(req.URI)
-		if err != nil {
-			return nil, err
-		}
-		return &calls.Answer{Size: part.Size(), Append: part.AppendJSON}, nil
+		return answerOf(c.results.Read(req.URI))
 	}
 	if req.Slot = r; c.project.engine.Project.Fetching.UseRoots {
 		r.Client.Roots(ctx, r) // the provider asks for them later
 	}
 	content, err := c.Resources.Read(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	answer := &calls.Answer{Size: content.Size(), Append: content.AppendJSON}
-	if content.Local() { // M-31
+	answer, err := answerOf(content, err)
+	if err == nil && content.Local() { // M-31
 		answer.TTL = c.project.engine.Project.Fetching.Poll
 	}
-	return answer, nil
+	return answer, err
 }
 
 // ResourceRequest reads the name and the URI of a resource from parameters (RES-30).

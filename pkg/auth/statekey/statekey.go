@@ -20,17 +20,13 @@ const (
 
 // Read returns the keys of a file. The first one seals. The error names the file, and contains nothing
 // of its content.
-func Read(path string) ([][]byte, error) {
-	fail := func(err error) ([][]byte, error) {
-		return nil, fmt.Errorf("state key file %s: %w", path, err)
-	}
+func Read(path string) (keys [][]byte, err error) {
 	text, _, err := secretfile.Rule{Max: maxFile, Secret: true}.Read(path)
-	if err != nil {
-		return fail(err)
+	if err == nil {
+		keys, err = parse(text)
 	}
-	keys, err := parse(text)
 	if err != nil {
-		return fail(err)
+		return nil, fmt.Errorf("state key file %s: %w", path, err)
 	}
 	return keys, nil
 }

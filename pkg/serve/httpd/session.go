@@ -145,9 +145,12 @@ var (
 	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
 )
 
-// sessionOf returns the session that a request names. The session is in use until the caller calls done. Without the
-// session, gone answers the request. The session of another identity does not exist.
-func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, gone func()) *session {
+// sessionOf returns the session that a request names, or nil if the request is answered. The session is in use until
+// the caller calls done. Without the session, gone answers the request. The session of another identity does not exist.
+func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, body *body, id jsonrpc.ID, gone func()) *session {
+	if s.passSession(w, r, body, gone) {
+		return nil
+	}
 	names := r.Header[headers.Session]
 	if len(names) != 1 {
 		s.refuse(w, http.StatusBadRequest, id, invalid("Mcp-Session-Id is missing; begin with initialize"))
@@ -196,10 +199,7 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 			return
 		}
 	}
-	if s.passSession(w, r, body, gone) {
-		return
-	}
-	if se := s.sessionOf(w, r, m.ID, gone); se != nil {
+	if se := s.sessionOf(w, r, body, m.ID, gone); se != nil {
 		s.acceptSession(w, r, body, m, se, false)
 	}
 }
@@ -286,11 +286,7 @@ func (s *Server) onSession(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list text/event-stream"))
 		return
 	}
-	gone := s.noSession(w, nil)
-	if s.passSession(w, r, nil, gone) {
-		return
-	}
-	se := s.sessionOf(w, r, nil, gone)
+	se := s.sessionOf(w, r, nil, nil, s.noSession(w, nil))
 	if se == nil {
 		return
 	}
@@ -423,12 +419,15 @@ func (se *session) retire(st *stream) {
 	if se.finished = append(se.finished, st); len(se.finished) > maxFinished {
 		oldest = se.finished[0]
 	}
-	se.server.list(st)
+	s := se.server
+	s.mu.Lock()
+	st.listed = s.ended.PushBack(st)
+	s.mu.Unlock()
 	se.mu.Unlock()
 	if oldest != nil {
 		se.forget(oldest)
 	}
-	se.server.trim()
+	s.trim()
 }
 
 // forget drops an ended stream, which can no longer be resumed.
@@ -438,13 +437,6 @@ func (se *session) forget(st *stream) {
 	se.finished = slices.DeleteFunc(se.finished, func(other *stream) bool { return other == st })
 	se.mu.Unlock()
 	se.server.drop(st)
-}
-
-// list adds a stream to the ended ones of all sessions.
-func (s *Server) list(st *stream) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st.listed = s.ended.PushBack(st)
 }
 
 // drop drops the events of a stream.

@@ -239,12 +239,12 @@ func sparse(log LogFunc, now func() time.Duration) LogFunc {
 		at := now()
 		maps.DeleteFunc(passed, func(_ string, then time.Duration) bool { return at-then >= sparsePause })
 		_, again := passed[message]
-		full := len(passed) == sparseMost
-		if !again && !full {
+		drop := again || len(passed) == sparseMost
+		if !drop {
 			passed[message] = at
 		}
 		mu.Unlock()
-		if !again && !full {
+		if !drop {
 			log(level, logger, message)
 		}
 	}

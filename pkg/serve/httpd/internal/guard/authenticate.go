@@ -160,7 +160,7 @@ func (g *Guard) challenge(code, description string, scopes []string) string {
 			list = append(list, p[0]+`="`+quotable(p[1])+`"`)
 		}
 	}
-	return strings.TrimSpace("Bearer " + strings.Join(list, ", "))
+	return ascii.Trim("Bearer " + strings.Join(list, ", "))
 }
 
 // quotable replaces characters that a parameter of WWW-Authenticate must not contain.

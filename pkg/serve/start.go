@@ -148,10 +148,7 @@ func (st *starter) openTransport() (err error) {
 		if err == nil {
 			st.gate, err = httpd.NewGate(st.base, st.listener, st.HTTP.Access, st.warn)
 		}
-		if err != nil {
-			return startError("serve --http: ", err)
-		}
-		return nil
+		return startError("serve --http: ", err)
 	}
 	t := cmp.Or(st.Env["MCPBASH_TRANSPORT"], st.Env["MCP_TRANSPORT"])
 	if t != "" && !strings.EqualFold(t, "stdio") { // P-104
@@ -268,8 +265,11 @@ func (st *starter) sourceEnv() error {
 	return nil
 }
 
-// startError returns the error that ends a start, with its remedy if it has one.
+// startError returns the error that ends a start, with its remedy if it has one. It is nil for nil.
 func startError(what string, err error) error {
+	if err == nil {
+		return nil
+	}
 	e := cli.Failf(cli.CodeInvalid, "mcp-bash: %s%v", what, err)
 	if remedied, ok := errors.AsType[interface {
 		error
@@ -280,7 +280,7 @@ func startError(what string, err error) error {
 	return e
 }
 
-// readHTTP reads the settings of a server over HTTP. An unusable one ends the start (H-2).
+// readHTTP reads the settings of a server over HTTP, and opens the address of the metrics (H-2, AUD-40).
 func (st *starter) readHTTP() error {
 	if st.HTTP == nil {
 		return nil
@@ -288,31 +288,20 @@ func (st *starter) readHTTP() error {
 	if err := settings.Check(st.project.Env, "MCPBASH_HTTP_"); err != nil {
 		return startError("serve --http: ", err)
 	}
-	if err := st.openMetrics(); err != nil {
+	var err error
+	if st.scrape, err = scrape.Open(cmp.Or(st.HTTP.Metrics, st.project.Env["MCPBASH_METRICS"])); err != nil {
 		return startError("serve --metrics: ", err)
 	}
-	if err := st.readReplica(); err != nil {
-		return startError("serve --http: ", err)
-	}
-	return nil
-}
-
-// openMetrics opens the address of the metrics (AUD-40).
-func (st *starter) openMetrics() (err error) {
-	st.scrape, err = scrape.Open(cmp.Or(st.HTTP.Metrics, st.project.Env["MCPBASH_METRICS"]))
 	if st.scrape != nil {
 		st.metrics = metrics.New(cli.Version)
 	}
-	return err
+	return startError("serve --http: ", st.readReplica())
 }
 
 // readRoots reads the roots for a client that names none. An unusable root ends the start (P-2101).
 func (st *starter) readRoots() (err error) {
 	st.roots, err = roots.Fallback(st.project)
-	if err != nil {
-		return startError("", err)
-	}
-	return nil
+	return startError("", err)
 }
 
 // readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens.

@@ -229,14 +229,6 @@ func (c *conn) finish() {
 	c.Close()
 }
 
-// awaitEnd returns when the client closes the connection. A client that sends anything else loses
-// the connection.
-func (c *conn) awaitEnd() {
-	var b [1]byte
-	c.Read(b[:])
-	c.Close()
-}
-
 const (
 	// keptTime is how long unused connections stay open after the server accepts no more. A load balancer can send a
 	// request over one until it notices that the server ends.

@@ -54,7 +54,11 @@ func ListenAt(addr string) (*Listener, error) {
 	case err != nil:
 		return nil, err
 	case network == "unix":
-		return listenUnix(address)
+		l, err := socket.Listen(address) // its file is for this user only (H-3)
+		if err != nil {
+			return nil, &AddressError{"unix:" + address, fsys.Cause(err)}
+		}
+		return &Listener{Listener: l, URL: "unix:" + address, Local: true, remove: l.Remove}, nil
 	}
 	var config net.ListenConfig
 	config.SetMultipathTCP(false) // it does not support refuseConnections
@@ -95,15 +99,6 @@ func inherited(l net.Listener, err error) (*Listener, error) {
 	}
 	l.Close()
 	return nil, fmt.Errorf("the service manager has passed a socket of another kind: %s", l.Addr().Network())
-}
-
-// listenUnix makes a socket file that only this user can use (H-3).
-func listenUnix(path string) (*Listener, error) {
-	l, err := socket.Listen(path)
-	if err != nil {
-		return nil, &AddressError{"unix:" + path, fsys.Cause(err)}
-	}
-	return &Listener{Listener: l, URL: "unix:" + path, Local: true, remove: l.Remove}, nil
 }
 
 // writeTime is how long a client may take to read what was written to its connection (H-11).

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -330,7 +331,8 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, se *session)
 
 // after returns the stream of an event, and the number of the event after it.
 func (se *session) after(id string) (*stream, int) {
-	name, number := parseID(id)
+	name, digits, _ := strings.Cut(id, "-")
+	number, _ := strconv.Atoi(digits)
 	se.mu.Lock()
 	st := se.streams[name]
 	se.mu.Unlock()

@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -83,13 +82,6 @@ func (st *stream) add(line []byte) {
 
 // id returns the id of an event. The client resumes after it.
 func (st *stream) id(number int) string { return st.name + "-" + strconv.Itoa(number) }
-
-// parseID returns the stream and the number of an event, or those of another event if the id has another form.
-func parseID(id string) (name string, number int) {
-	name, digits, _ := strings.Cut(id, "-")
-	number, _ = strconv.Atoi(digits)
-	return name, number
-}
 
 // reached reports whether the stream has had an event with a number. Zero is the place before the first one.
 func (st *stream) reached(number int) bool {
@@ -288,7 +280,9 @@ func (st *stream) watch(gone func()) {
 		return
 	}
 	go func() {
-		c.awaitEnd()
+		var b [1]byte
+		c.Read(b[:]) // a client that sends anything loses the connection
+		c.Close()
 		st.detach(c)
 		st.left(gone)
 	}()

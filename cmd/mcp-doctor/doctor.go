@@ -101,7 +101,7 @@ func examine(s cli.Streams, o doctor.Options, asJSON, ndjson bool) (err error) {
 	}
 	switch {
 	case asJSON:
-		fmt.Fprintf(s.Out, "%s\n", r.AppendJSON(nil))
+		r.WriteJSON(s.Out)
 	case !ndjson:
 		r.Report(s.Out)
 	}

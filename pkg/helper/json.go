@@ -256,22 +256,11 @@ func get(args []string, input []byte) ([]byte, int) {
 }
 
 func kindOf(v json.RawMessage) byte {
-	switch rawjson.KindOf(v) {
-	case rawjson.String:
-		return 's'
-	case rawjson.Array:
-		return 'a'
-	case rawjson.Object:
-		return 'o'
-	case rawjson.Null:
-		return 'z'
-	case rawjson.Bool:
-		if rawjson.True(v) {
-			return 't'
-		}
-		return 'x'
-	}
-	if bytes.ContainsAny(v, ".e") {
+	letters := map[byte]byte{'"': 's', '[': 'a', '{': 'o', 'n': 'z', 't': 't', 'f': 'x'}
+	switch letter := letters[v[0]]; {
+	case letter != 0:
+		return letter
+	case bytes.ContainsAny(v, ".e"):
 		return 'f'
 	}
 	return 'i'

@@ -56,14 +56,10 @@ func (o *observer) report() observe.Report {
 	for _, a := range r.Accesses {
 		started[a.Path] = started[a.Path] || a.Kind == observe.Start
 	}
-	kept := r.Accesses[:0]
-	for _, a := range r.Accesses {
+	r.Accesses = slices.DeleteFunc(r.Accesses, func(a observe.Access) bool {
 		// A shell reads a program that it may not start, for its error message.
-		if o.learns || a.Kind != observe.Read || !started[a.Path] {
-			kept = append(kept, a)
-		}
-	}
-	r.Accesses = kept
+		return !o.learns && a.Kind == observe.Read && started[a.Path]
+	})
 	return r
 }
 
@@ -119,23 +115,20 @@ func (r *run) printIncomplete(report observe.Report) {
 func (r *run) explanation(o *observer) rawjson.Member {
 	var b rawjson.Builder
 	b.Object().Name("confined").Bool(o.session != nil).Name("refused").Array()
-	if o.session != nil {
-		report, s := o.report(), r.surroundings(o)
-		for _, a := range report.Accesses {
-			s.appendRefused(&b, a)
-		}
-		b.End().Name("dropped").Int(report.Dropped).Name("unread").Int(report.Unread)
-	} else {
-		b.End()
+	if o.session == nil {
+		return rawjson.Member{Name: "_explain", Value: b.End().End().Bytes()}
 	}
+	report, s := o.report(), r.surroundings(o)
+	for _, a := range report.Accesses {
+		s.appendRefused(&b, a)
+	}
+	b.End().Name("dropped").Int(report.Dropped).Name("unread").Int(report.Unread)
 	return rawjson.Member{Name: "_explain", Value: b.End().Bytes()}
 }
 
 func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	b.Object().Name("kind").String(string(a.Kind))
-	for _, m := range [][2]string{{"path", a.Path}, {"name", a.Name}, {"program", a.Program}} {
-		b.Optional(m[0], m[1])
-	}
+	b.Optional("path", a.Path).Optional("name", a.Name).Optional("program", a.Program)
 	if a.Port != 0 {
 		b.Name("port").Int(a.Port)
 	}

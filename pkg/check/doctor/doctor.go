@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // for rulesText
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,7 @@ import (
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/shell"
 )
 
@@ -50,39 +52,45 @@ type Options struct {
 	Found          func(*finding.Finding) // gets each finding as it is found, or with Fix at the end; nil: nobody does
 }
 
-// A Result lists the findings and the actions.
+// A Result lists the findings and the actions. Its fields are in the order of the JSON.
 type Result struct {
-	ExitCode         int
-	Findings         []finding.Finding
-	Proposed, Taken  []Action
-	Framework        Framework
-	Runtime          Runtime
-	Install          Install
-	Shims            []Shim // of each program, that of mcp-bash first
-	MacOS            MacOS
-	MSYS             bool
-	Project          Project
-	Binaries         []Binary
-	SDK              SDK
-	Errors, Warnings int
+	SchemaVersion int               `json:"schemaVersion"`
+	ExitCode      int               `json:"exitCode"`
+	Findings      []finding.Finding `json:"findings"`
+	Proposed      []Action          `json:"proposedActions"`
+	Taken         []Action          `json:"actionsTaken"`
+	Framework     Framework         `json:"framework"`
+	Runtime       Runtime           `json:"runtime"`
+	Install       Install           `json:"install"`
+	Shim          *Shim             `json:"shim"` // the first of Shims
+	MacOS         MacOS             `json:"macOS"`
+	Windows       Windows           `json:"windows"`
+	Project       Project           `json:"project"`
+	EnvPolicy     json.RawMessage   `json:"envPolicy"` // of Project.ScriptEnv, or nil
+	Errors        int               `json:"errors"`
+	Warnings      int               `json:"warnings"`
+	Binaries      []Binary          `json:"binaries"`
+	SDK           SDK               `json:"sdk"`
+	Shims         []Shim            `json:"shims"` // of each program, that of mcp-bash first
 
 	fixing bool // whether DryRun or Fix was set
 }
 
 // An Action is a change that doctor made, or would make.
 type Action struct {
-	ID, Message string
-	Command     string // an equivalent shell command, or ""
-	Line        string // the action in the text report, with its mark
-	Output      string // the output of install.sh, or ""
+	ID      string  `json:"id"`
+	Message string  `json:"message"`
+	Command *string `json:"command"`          // an equivalent shell command, or nil
+	Line    string  `json:"-"`                // the action in the text report, with its mark
+	Output  string  `json:"output,omitempty"` // the output of install.sh, or ""
 }
 
 // Framework describes the installation.
 type Framework struct {
-	Path           string
-	Exists         bool
-	Version        string // "" where it has no VERSION
-	PathConfigured bool
+	Path           string `json:"path"`
+	Exists         bool   `json:"exists"`
+	Version        string `json:"version"` // "" where it has no VERSION
+	PathConfigured bool   `json:"pathConfigured"`
 	program        string // mcp-bash in it
 }
 
@@ -112,7 +120,8 @@ func Examine(ctx context.Context, o Options) *Result {
 
 func examine(ctx context.Context, o Options, on host) *Result {
 	e := &examination{
-		ctx: ctx, o: o, on: on, r: &Result{fixing: o.DryRun || o.Fix}, runner: new(script.Runner), version: cli.Version,
+		ctx: ctx, o: o, on: on, runner: new(script.Runner), version: cli.Version,
+		r: &Result{fixing: o.DryRun || o.Fix, Proposed: []Action{}, Taken: []Action{}},
 	}
 	e.inspect()
 	if (o.DryRun || o.Fix) && e.r.ExitCode == cli.ExitOK {
@@ -132,7 +141,8 @@ func examine(ctx context.Context, o Options, on host) *Result {
 // inspect makes the findings. Actions change the installation, so they are followed by another inspection.
 func (e *examination) inspect() {
 	*e.r = Result{
-		fixing: e.r.fixing, Proposed: e.r.Proposed, Taken: e.r.Taken, Framework: Framework{Path: e.r.Framework.Path},
+		SchemaVersion: 1, Findings: []finding.Finding{}, fixing: e.r.fixing, Proposed: e.r.Proposed, Taken: e.r.Taken,
+		Framework: Framework{Path: e.r.Framework.Path},
 	}
 	e.framework()
 	e.machine()
@@ -259,34 +269,49 @@ func programName(name string) string {
 
 // Runtime describes the requirements of scripts.
 type Runtime struct {
-	BashPath, BashVersion string
-	BashOK                bool
-	JQPath, GoJQPath      string
-	JSONTool              string
-	BuiltinJSON           bool // whether scripts get our program
-	TmpRoot               string
-	TmpRootWritable       bool
-	ShellCheck, NPX       string
-	Kernel                confine.Kernel // the features that confine scripts
+	BashVersion     string          `json:"bashVersion"`
+	JQPath          string          `json:"jqPath"`
+	GoJQPath        string          `json:"gojqPath"`
+	JSONTool        string          `json:"jsonTool"`
+	TmpRoot         string          `json:"tmpRoot"`
+	TmpRootWritable bool            `json:"tmpRootWritable"`
+	BashPath        string          `json:"bashPath"`
+	BashOK          bool            `json:"bashOk"`
+	BuiltinJSON     bool            `json:"builtinJson"` // whether scripts get our program
+	Confine         json.RawMessage `json:"confine"`     // of Kernel
+	Kernel          confine.Kernel  `json:"-"`           // the features that confine scripts
+	ShellCheck      string          `json:"-"`
+	NPX             string          `json:"-"`
 }
 
 // A Binary is a program of the installation.
 type Binary struct {
-	Name, Path, Version string
-	Agrees              bool // whether it belongs to this release
+	Name    string `json:"name"`
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	Agrees  bool   `json:"agrees"` // whether it belongs to this release
 }
 
 // SDK describes the SDK that tools source.
 type SDK struct {
-	Path, Version  string
-	Exists, Agrees bool
+	Path    string `json:"path"`
+	Exists  bool   `json:"exists"`
+	Version string `json:"version"`
+	Agrees  bool   `json:"agrees"`
 }
 
-// MacOS describes the checks on macOS.
+// MacOS describes the checks on macOS. A file is nil if its quarantine could not be seen.
 type MacOS struct {
-	Detected              bool
-	Framework, Project    bool // quarantined
-	KnownFramework, Known bool // whether that could be seen
+	Detected  bool  `json:"detected"`
+	Supported bool  `json:"quarantineCheckSupported"`
+	Framework *bool `json:"frameworkQuarantined"`
+	Project   *bool `json:"projectQuarantined"`
+}
+
+// Windows describes the checks on Windows.
+type Windows struct {
+	MSYS bool   `json:"msysDetected"`
+	Hint string `json:"hint"`
 }
 
 const askTime = 5 * time.Second
@@ -327,6 +352,7 @@ func (e *examination) machine() {
 	if m.Kernel = confine.Offered(); e.o.Kernel != nil {
 		m.Kernel = *e.o.Kernel
 	}
+	m.Confine = sandbox.KernelReport(m.Kernel)
 	if lacks := m.Kernel.Lacks(&confine.Profile{}); len(lacks) > 0 {
 		e.add("runtime.confine_lacks", "scripts are not confined to: "+strings.Join(lacks, ", "), "")
 	}
@@ -393,20 +419,28 @@ func isInstalled(dir string) bool {
 }
 
 func (e *examination) system() {
-	e.r.MacOS.Detected = e.on.os == "darwin"
-	if e.r.MacOS.Detected {
-		e.r.MacOS.Framework, e.r.MacOS.KnownFramework = e.on.quarantined(e.r.Framework.program)
-		if e.r.MacOS.Framework {
-			e.add("macos.framework_quarantined", "macOS keeps "+e.r.Framework.program+" in quarantine",
-				"xattr -dr com.apple.quarantine "+shell.Quote(e.r.Framework.Path))
-		}
+	m, w := &e.r.MacOS, &e.r.Windows
+	if m.Detected = e.on.os == "darwin"; m.Detected {
+		m.Supported = true
+		m.Framework = e.quarantined("macos.framework_quarantined", e.r.Framework.program, e.r.Framework.Path)
 	}
-	if e.r.MSYS = e.on.os == "windows" && e.o.Env["MSYSTEM"] != ""; e.r.MSYS {
-		e.add("windows.msys_detected", msysHint, "")
+	if w.MSYS = e.on.os == "windows" && e.o.Env["MSYSTEM"] != ""; w.MSYS {
+		w.Hint = "MSYS/Cygwin: set MCPBASH_TMP_ROOT to a short path, and call programs with Windows paths"
+		e.add("windows.msys_detected", w.Hint, "")
 	}
 }
 
-const msysHint = "MSYS/Cygwin: set MCPBASH_TMP_ROOT to a short path, and call programs with Windows paths"
+// quarantined reports whether macOS keeps a file of a directory in quarantine, or nil if that cannot be seen.
+func (e *examination) quarantined(id, file, dir string) *bool {
+	is, known := e.on.quarantined(file)
+	if is {
+		e.add(id, "macOS keeps "+file+" in quarantine", "xattr -dr com.apple.quarantine "+shell.Quote(dir))
+	}
+	if !known {
+		return nil
+	}
+	return &is
+}
 
 // older reports whether a version is below another one. Only their first three numbers count,
 // and missing ones are 0.

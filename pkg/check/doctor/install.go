@@ -30,9 +30,11 @@ const filesList = "INSTALLED.sha256"
 
 // Install reports whether install.sh manages the installation (CLI-1110).
 type Install struct {
-	ManagedRoot, MarkerPath string
-	MarkerPresent, Managed  bool
-	Reason                  string // why it is not managed, or ""
+	ManagedRoot   string `json:"managedRoot"`
+	MarkerPath    string `json:"markerPath"`
+	MarkerPresent bool   `json:"markerPresent"`
+	Managed       bool   `json:"managed"`
+	Reason        string `json:"reason"` // why it is not managed, or ""
 }
 
 func (e *examination) managed() {
@@ -86,9 +88,11 @@ func physical(path string) string {
 // A Shim is the link, or on Windows the wrapper script, that PATH finds for a program of the
 // installation (CLI-1111).
 type Shim struct {
-	Name, Path, Target string
-	Status             string // ok, missing, broken, wrong_target, not_symlink
-	Detail             string // the target of the link
+	Name   string `json:"-"`
+	Path   string `json:"path"`
+	Target string `json:"target"`
+	Status string `json:"status"` // ok, missing, broken, wrong_target, not_symlink
+	Detail string `json:"detail"` // the target of the link
 }
 
 // wrapperMark marks the wrapper scripts that replace links on Windows.
@@ -113,6 +117,7 @@ func (e *examination) shims() {
 		}
 		e.r.Shims = append(e.r.Shims, s)
 	}
+	e.r.Shim = &e.r.Shims[0]
 }
 
 func shimStatus(path, target string) (status, detail string) {
@@ -245,7 +250,7 @@ func (e *examination) fixShims() {
 		switch {
 		case s.Status == "ok":
 		case !e.o.Fix:
-			ensured.Command = fmt.Sprintf("ln -sf %s %s", shell.Quote(s.Target), shell.Quote(s.Path))
+			ensured.Command = new("ln -sf " + shell.Quote(s.Target) + " " + shell.Quote(s.Path))
 			ensured.Line = fmt.Sprintf("⚠ Would ensure shim: %s -> %s", s.Path, s.Target)
 			e.r.Proposed = append(e.r.Proposed, ensured)
 		case s.Status == "not_symlink":

@@ -19,17 +19,16 @@ import (
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/scriptenv"
-	"mcp-bash/pkg/text/shell"
 )
 
 // Project is the project around the working directory.
 type Project struct {
-	Root           string // "" for none
-	ServerMeta     *bool  // whether it is valid; nil if it is missing
-	serverMeta     string // its name, relative to the project
-	Tools          int
-	RegistryExists bool
-	ScriptEnv      *scriptenv.Report          // the variables of this environment that scripts get
+	Root           string                     `json:"root"`            // "" for none
+	ServerMeta     *bool                      `json:"serverMetaValid"` // nil if it is missing
+	serverMeta     string                     // its name, relative to the project
+	Tools          int                        `json:"toolsCount"`
+	RegistryExists bool                       `json:"registryExists"`
+	ScriptEnv      *scriptenv.Report          `json:"-"` // the variables of this environment that scripts get
 	needs          *requirements.Requirements // nil: it names none
 }
 
@@ -51,10 +50,7 @@ func (e *examination) project() {
 		e.dependencies(w.needs.Dependencies)
 	}
 	if e.r.MacOS.Detected {
-		if e.r.MacOS.Project, e.r.MacOS.Known = e.on.quarantined(root); e.r.MacOS.Project {
-			e.add("macos.project_quarantined", "macOS keeps "+root+" in quarantine",
-				"xattr -dr com.apple.quarantine "+shell.Quote(root))
-		}
+		e.r.MacOS.Project = e.quarantined("macos.project_quarantined", root, root)
 	}
 	e.vendored(root)
 }
@@ -118,7 +114,7 @@ func (e *examination) contents(p *project.Project) {
 // environment (CLI-1115).
 func (e *examination) scriptEnv(p *project.Project) {
 	r := &scriptenv.Report{Policy: &p.Scripts, Env: p.Env, Placeholders: e.o.Placeholders}
-	e.r.Project.ScriptEnv = r
+	e.r.Project.ScriptEnv, e.r.EnvPolicy = r, r.AppendJSON(nil)
 	for _, line := range r.Lines() {
 		if line.Fault != "" {
 			e.add("project."+line.Fault, line.Text, "")

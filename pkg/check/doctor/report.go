@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -8,10 +9,8 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/scriptenv"
-	"mcp-bash/pkg/sandbox"
 )
 
 // A report writes the text report (CLI-1104). It has the same findings as the JSON, each in its
@@ -133,7 +132,7 @@ func (t *report) system() {
 		t.title("macOS checks")
 		t.good(!t.found("macos.framework_quarantined", "macos.project_quarantined"), "not in quarantine")
 	}
-	if t.r.MSYS {
+	if t.r.Windows.MSYS {
 		t.title("Windows/MSYS guidance")
 		t.found("windows.msys_detected")
 	}
@@ -216,83 +215,9 @@ func (t *report) summary() {
 	}
 }
 
-// AppendJSON appends the result for programs (CLI-1105, CLI-1107).
-func (r *Result) AppendJSON(dst []byte) []byte {
-	b := rawjson.Over(dst)
-	b.Object().Name("schemaVersion").Int(1).Name("exitCode").Int(r.ExitCode).Name("findings").Array()
-	for i := range r.Findings {
-		b.Append(r.Findings[i].AppendJSON)
-	}
-	b.End()
-	appendActions(b.Name("proposedActions"), r.Proposed)
-	appendActions(b.Name("actionsTaken"), r.Taken)
-	f, m, i := &r.Framework, &r.Runtime, &r.Install
-	b.Name("framework").Object().Name("path").String(f.Path).Name("exists").Bool(f.Exists).
-		Name("version").String(f.Version).Name("pathConfigured").Bool(f.PathConfigured).End()
-	b.Name("runtime").Object().Name("bashVersion").String(m.BashVersion).Name("jqPath").String(m.JQPath).
-		Name("gojqPath").String(m.GoJQPath).Name("jsonTool").String(m.JSONTool).Name("tmpRoot").String(m.TmpRoot).
-		Name("tmpRootWritable").Bool(m.TmpRootWritable).Name("bashPath").String(m.BashPath).Name("bashOk").Bool(m.BashOK).
-		Name("builtinJson").Bool(m.BuiltinJSON).Name("confine").Raw(sandbox.KernelReport(m.Kernel)).End()
-	b.Name("install").Object().Name("managedRoot").String(i.ManagedRoot).Name("markerPath").String(i.MarkerPath).
-		Name("markerPresent").Bool(i.MarkerPresent).Name("managed").Bool(i.Managed).Name("reason").String(i.Reason).End()
-	r.Shims[0].append(b.Name("shim"))
-	b.Name("macOS").Object().Name("detected").Bool(r.MacOS.Detected).
-		Name("quarantineCheckSupported").Bool(r.MacOS.Detected)
-	boolOrNull(b.Name("frameworkQuarantined"), r.MacOS.Framework, r.MacOS.KnownFramework)
-	boolOrNull(b.Name("projectQuarantined"), r.MacOS.Project, r.MacOS.Known)
-	hint := ""
-	if r.MSYS {
-		hint = msysHint
-	}
-	b.End().Name("windows").Object().Name("msysDetected").Bool(r.MSYS).Name("hint").String(hint).End()
-	p := &r.Project
-	b.Name("project").Object().Name("root").String(p.Root).Name("serverMetaValid")
-	boolOrNull(b, p.ServerMeta != nil && *p.ServerMeta, p.ServerMeta != nil)
-	b.Name("toolsCount").Int(p.Tools).Name("registryExists").Bool(p.RegistryExists).End()
-	if b.Name("envPolicy"); p.ScriptEnv != nil {
-		b.Append(p.ScriptEnv.AppendJSON)
-	} else {
-		b.Null()
-	}
-	b.Name("errors").Int(r.Errors).Name("warnings").Int(r.Warnings)
-	b.Name("binaries").Array()
-	for _, one := range r.Binaries {
-		b.Object().Name("name").String(one.Name).Name("path").String(one.Path).Name("version").String(one.Version).
-			Name("agrees").Bool(one.Agrees).End()
-	}
-	b.End().Name("sdk").Object().Name("path").String(r.SDK.Path).Name("exists").Bool(r.SDK.Exists).
-		Name("version").String(r.SDK.Version).Name("agrees").Bool(r.SDK.Agrees).End()
-	b.Name("shims").Array()
-	for n := range r.Shims {
-		r.Shims[n].append(b)
-	}
-	return b.End().End().Bytes()
-}
-
-func (s *Shim) append(b *rawjson.Builder) {
-	b.Object().Name("path").String(s.Path).Name("target").String(s.Target).Name("status").String(s.Status).
-		Name("detail").String(s.Detail).End()
-}
-
-func boolOrNull(b *rawjson.Builder, v, known bool) {
-	if known {
-		b.Bool(v)
-	} else {
-		b.Null()
-	}
-}
-
-func appendActions(b *rawjson.Builder, list []Action) {
-	b.Array()
-	for _, a := range list {
-		b.Object().Name("id").String(a.ID).Name("message").String(strings.TrimSpace(a.Message)).Name("command")
-		if a.Command == "" {
-			b.Null()
-		} else {
-			b.String(a.Command)
-		}
-		b.Optional("output", a.Output)
-		b.End()
-	}
-	b.End()
+// WriteJSON writes the result for programs, on one line (CLI-1105, CLI-1107).
+func (r *Result) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
 }

@@ -159,6 +159,9 @@ func (f *Finding) AppendJSON(dst []byte) []byte {
 	return b.End().Bytes()
 }
 
+// MarshalJSON implements [json.Marshaler] by AppendJSON.
+func (f *Finding) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
+
 func (f *Finding) appendMore(b *rawjson.Builder) {
 	b.Optional("path", f.Path)
 	if f.Line > 0 {

@@ -47,11 +47,10 @@ call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 			limit := settings.Duration(project.Env{variable: cmp.Or(timeout, env[variable])}, variable)
 			ctx, stop := cli.UntilSignal()
 			defer stop()
-			o := options{root: root, timeout: limit}
-			if server {
-				o.server = parse
+			if !server {
+				parse = nil
 			}
-			return probe(ctx, s, env, o)
+			return probe(ctx, s, env, root, limit, parse)
 		},
 	}
 	c.Flags.ProjectRoot(&root)
@@ -65,23 +64,18 @@ call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 
 var errTimeout = errors.New("timeout")
 
-type options struct {
-	root    string
-	timeout time.Duration
-	server  ParseFunc // nil: no server is asked
-}
-
-// probe does the work and prints the answer (CLI-1203).
-func probe(ctx context.Context, s cli.Streams, env project.Env, o options) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
+// probe does the work and prints the answer (CLI-1203). It asks no server if parse is nil.
+func probe(ctx context.Context, s cli.Streams, env project.Env, named string, limit time.Duration,
+	parse ParseFunc) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	root, err := project.FindRoot(env, o.root, dir)
+	root, err := project.FindRoot(env, named, dir)
 	if err != nil {
-		cli.Printf(s.Err, "mcp-bash health: %s\n", noProject(err, o.root))
+		cli.Printf(s.Err, "mcp-bash health: %s\n", noProject(err, named))
 		return misconfigured(s, "no_project")
 	}
 	p := project.Open(root, env, dir, s.Notice)
@@ -97,8 +91,8 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, o options) error
 		return misconfigured(s, "json_tool_missing")
 	}
 	a := answer{jsonTool: p.JSONTool("", func(string) {}).Name}
-	if o.server != nil {
-		err := checkServer(ctx, o.server)
+	if parse != nil {
+		err := checkServer(ctx, parse)
 		if err != nil {
 			cli.Printf(s.Err, "mcp-bash health: %s\n", err)
 		}

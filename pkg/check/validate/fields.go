@@ -193,7 +193,7 @@ func (c *check) pageFields() {
 			continue // the registry reports it
 		}
 		c.placeholder(doc, c.label(file))
-		c.topFields(doc, c.label(file), schemas.UI)
+		c.strays(doc, c.label(file), schemas.UI, false)
 		c.types(doc, c.label(file), schemas.UI)
 	}
 }
@@ -201,8 +201,8 @@ func (c *check) pageFields() {
 // ownFields reports the unknown members of a file that no other program reads.
 func (c *check) ownFields(file, schema string) {
 	if doc, ok := c.document(file); ok { // else the reader of the file reports it
-		c.topFields(doc, c.label(file), schema)
-		c.innerFields(doc, c.label(file), schema)
+		c.strays(doc, c.label(file), schema, false)
+		c.strays(doc, c.label(file), schema, true)
 	}
 }
 
@@ -217,15 +217,7 @@ func (c *check) document(file string) (doc json.RawMessage, ok bool) {
 	return doc, err == nil
 }
 
-// topFields reports the unknown members of a document itself, and innerFields those of objects in it.
-func (c *check) topFields(doc json.RawMessage, label, schema string) {
-	c.strays(doc, label, schema, false)
-}
-
-func (c *check) innerFields(doc json.RawMessage, label, schema string) {
-	c.strays(doc, label, schema, true)
-}
-
+// strays reports the unknown members of objects in a document, or those of the document itself.
 func (c *check) strays(doc json.RawMessage, label, schema string, inner bool) {
 	for _, s := range schemas.Strays(schema, doc) {
 		if inner == (s.Depth > 0) && !(inner && c.reportedAt(c.near(s.In, finding.Finding{Path: label}))) {
@@ -311,7 +303,7 @@ func (c *check) types(doc json.RawMessage, label, name string) {
 				Fix:     fmt.Sprintf("write %q: %s", m.Name, digits)}))
 		}
 	}
-	c.innerFields(doc, label, name)
+	c.strays(doc, label, name, true)
 	for _, fault := range schemas.Compile(name).Check(doc) {
 		steps := strings.Split(fault.Path, "/")[1:]
 		if len(steps) == 0 || slices.Contains(checkedElsewhere, steps[0]) {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/feature/tool/paramheader"
@@ -56,7 +55,7 @@ func (c *check) tools() {
 			continue
 		}
 		dir := abs(c.p.Tools, e.Name)
-		offers := c.offered.below(kinds.Tools, e.Name)
+		offers := c.offered.byDir[dirOfKind{kinds.Tools, e.Name}]
 		offered := len(offers) > 0 || c.mayBeRegistered()
 		entries := c.listing(dir)
 		meta := abs(dir, "tool.meta.json")
@@ -172,22 +171,12 @@ func (c *check) namesMatch(dir, name string) bool {
 
 // namespace returns the name of the server in the form that all clients keep, for the names of tools.
 func (c *check) namespace() string {
-	return strings.Map(func(r rune) rune {
-		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
-			return r
-		}
-		return '_'
-	}, c.p.Meta.Name)
+	return notPlain.ReplaceAllString(c.p.Meta.Name, "_")
 }
 
-func lettersOf(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(name))
-}
+var notPlain = lazyregexp.New(`[^A-Za-z0-9]`)
+
+func lettersOf(name string) string { return notPlain.ReplaceAllString(strings.ToLower(name), "") }
 
 // metadata reads a metadata file as the server does. It reports invalid files and returns nil for them.
 func (c *check) metadata(file string) (doc json.RawMessage, label string) {
@@ -300,7 +289,7 @@ func (c *check) tree(t content) {
 		dir := abs(t.dir, e.Name)
 		offers := 0
 		for _, k := range t.kinds {
-			offers += len(c.offered.below(k, e.Name))
+			offers += len(c.offered.byDir[dirOfKind{k, e.Name}])
 		}
 		found := c.below(t, dir, 1)
 		if offers == 0 && found == 0 && !c.mayBeRegistered() {

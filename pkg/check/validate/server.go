@@ -65,8 +65,8 @@ func (c *check) server() {
 			if err := c.p.Meta.Unreadable; err != nil {
 				c.unreadableServer(label, err)
 			}
-			c.topFields(doc, label, schemas.Server)
-			c.innerFields(doc, label, schemas.Server)
+			c.strays(doc, label, schemas.Server, false)
+			c.strays(doc, label, schemas.Server, true)
 			c.placeholder(doc, label)
 			if named {
 				c.valid(label)

@@ -225,7 +225,13 @@ func abs(dir, name string) string { return filepath.Join(dir, filepath.FromSlash
 type offered struct {
 	items map[*kinds.Kind][]offer
 	said  map[string][]finding.Finding // by section, not reported yet
-	byDir map[*kinds.Kind]map[string][]offer
+	byDir map[dirOfKind][]offer
+}
+
+// A dirOfKind is a directory of items in that of their kind.
+type dirOfKind struct {
+	kind *kinds.Kind
+	name string
 }
 
 type offer struct {
@@ -236,7 +242,7 @@ type offer struct {
 
 // loadRegistry lets the registry scan the project as the server does, without writing. It does not run register.sh.
 func (c *check) loadRegistry() *offered {
-	o := &offered{items: map[*kinds.Kind][]offer{}, said: map[string][]finding.Finding{}}
+	o := &offered{items: map[*kinds.Kind][]offer{}, said: map[string][]finding.Finding{}, byDir: map[dirOfKind][]offer{}}
 	p := *c.p
 	p.Discovery.Static, p.Discovery.SubPath = false, "" // check the files
 	section := ""
@@ -265,7 +271,10 @@ func (c *check) loadRegistry() *offered {
 			continue
 		}
 		for _, entry := range list.Items {
-			o.items[k] = append(o.items[k], offer{entry.Name, rawjson.TextOf(entry.JSON, "path"), entry.JSON})
+			one := offer{entry.Name, rawjson.TextOf(entry.JSON, "path"), entry.JSON}
+			o.items[k] = append(o.items[k], one)
+			top, _, _ := strings.Cut(one.path, "/")
+			o.byDir[dirOfKind{k, top}] = append(o.byDir[dirOfKind{k, top}], one)
 		}
 	}
 	return o
@@ -327,20 +336,6 @@ func (c *check) unavailable(failed *registry.Failure) finding.Finding {
 		f.Line, f.Column = fault.Line, fault.Column
 	}
 	return f
-}
-
-func (o *offered) below(k *kinds.Kind, dir string) []offer {
-	if o.byDir == nil {
-		o.byDir = map[*kinds.Kind]map[string][]offer{}
-	}
-	if o.byDir[k] == nil {
-		o.byDir[k] = map[string][]offer{}
-		for _, one := range o.items[k] {
-			top, _, _ := strings.Cut(one.path, "/")
-			o.byDir[k][top] = append(o.byDir[k][top], one)
-		}
-	}
-	return o.byDir[k][dir]
 }
 
 func (o *offered) entries(k *kinds.Kind) (list []json.RawMessage) {

@@ -6,8 +6,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -265,25 +263,14 @@ func (p *junit) add(r *result) {
 func (p *junit) end(*totals) {
 	text, err := xml.MarshalIndent(p, "", "  ")
 	if err == nil {
-		err = replace(p.file, append([]byte(xml.Header), append(text, '\n')...))
-	}
-	p.write(err)
-}
-
-// replace writes a file, or replaces it.
-func replace(file string, text []byte) error {
-	dir, err := os.OpenRoot(filepath.Dir(file))
-	if err == nil {
-		defer dir.Close()
-		o := userfile.Options{Max: 1 << 30, Mode: 0o644, Wait: lockWait}
-		_, err = userfile.Edit(context.Background(), dir, filepath.Base(file), o, func(userfile.File) ([]byte, error) {
-			return text, nil
-		})
+		text = append([]byte(xml.Header), append(text, '\n')...)
+		o := userfile.Options{Max: 1 << 30, Mode: 0o644}
+		err = edit(context.Background(), p.file, o, func(userfile.File) ([]byte, error) { return text, nil })
 	}
 	if err != nil {
-		return &cli.Error{Code: cli.CodeInvalid, Op: "write", Subject: file, Cause: err}
+		err = &cli.Error{Code: cli.CodeInvalid, Op: "write", Subject: p.file, Cause: err}
 	}
-	return nil
+	p.write(err)
 }
 
 // A toolCoverage is the part of a tool that tests use.

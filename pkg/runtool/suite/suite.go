@@ -310,13 +310,7 @@ func update(ctx context.Context, results []*result) error {
 
 // updateFile changes the expectations of a file, the last one first, because the lines before it stay.
 func updateFile(ctx context.Context, results []*result) error {
-	dir, err := os.OpenRoot(filepath.Dir(results[0].path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	o := userfile.Options{Max: cases.MaxFile, Wait: lockWait}
-	_, err = userfile.Edit(ctx, dir, filepath.Base(results[0].path), o, func(f userfile.File) (text []byte, err error) {
+	return edit(ctx, results[0].path, userfile.Options{Max: cases.MaxFile}, func(f userfile.File) (text []byte, err error) {
 		if !f.There {
 			return nil, fs.ErrNotExist
 		}
@@ -328,5 +322,15 @@ func updateFile(ctx context.Context, results []*result) error {
 		}
 		return text, nil
 	})
+}
+
+func edit(ctx context.Context, file string, o userfile.Options, change func(userfile.File) ([]byte, error)) error {
+	dir, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	o.Wait = lockWait
+	_, err = userfile.Edit(ctx, dir, filepath.Base(file), o, change)
 	return err
 }

@@ -151,8 +151,7 @@ func (s *search) call(n *syntax.CallExpr) {
 
 func (s *search) read(n *syntax.CallExpr, words []string) {
 	for i, w := range words {
-		switch {
-		case w == "-N", w == "-i", w == "-t" && i+1 < len(words) && strings.Contains(words[i+1], "."):
+		if w == "-N" || w == "-i" || w == "-t" && i+1 < len(words) && strings.Contains(words[i+1], ".") {
 			s.add(n, "read "+w, "")
 		}
 	}

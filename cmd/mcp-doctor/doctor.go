@@ -101,7 +101,7 @@ func examine(s cli.Streams, o doctor.Options, asJSON, ndjson bool) (err error) {
 	}
 	switch {
 	case asJSON:
-		r.WriteJSON(s.Out)
+		printJSON(s.Out, r)
 	case !ndjson:
 		r.Report(s.Out)
 	}
@@ -137,15 +137,14 @@ dpkg, rpm), the command prints the package manager's command, for you to run.`,
 			case err != nil:
 				return err
 			case asJSON:
-				_, err := fmt.Fprintf(s.Out, "%s\n", u.AppendJSON(nil))
-				return err
+				return printJSON(s.Out, u)
 			}
 			cli.Printf(s.Out, "mcp-bash %s in %s, installed by %s\n  %s\n", u.Version, u.Home, u.How,
 				cmp.Or(u.Command, "install the next version in the same way"))
 			switch {
 			case dryRun:
 				return nil
-			case u.Argv == nil:
+			case !u.Runs:
 				return &cli.Error{Code: cli.CodePolicy, Cause: cli.Lines("mcp-bash cannot do this itself"), Exit: cli.ExitPolicy}
 			}
 			code, err := script.Replace(script.LookPath(u.Argv[0], u.Env["PATH"]), u.Argv, u.Env.Entries())

@@ -2,7 +2,7 @@
 package main
 
 import (
-	"fmt"
+	"encoding/json"
 	"io"
 	"os"
 	"slices"
@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper/invoke"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/runtool/suite"
 )
@@ -69,8 +68,11 @@ func explainCommand() *cli.Command {
 			{Code: 0, Meaning: "it is explained"}, {Code: 1, Meaning: "there is no such id"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
-			if len(operands) == 0 {
-				return list(s.Out, asJSON)
+			if len(operands) == 0 && asJSON {
+				return printJSON(s.Out, rules())
+			} else if len(operands) == 0 {
+				_, err := io.WriteString(s.Out, rules().List())
+				return err
 			}
 			rule := rules().Find(operands[0])
 			if rule == nil {
@@ -78,8 +80,7 @@ func explainCommand() *cli.Command {
 					cli.DidYouMean(operands[0], ids())).WithHint("run mcp-bash explain to list all ids")
 			}
 			if asJSON {
-				_, err := fmt.Fprintf(s.Out, "%s\n", rule.AppendJSON(nil))
-				return err
+				return printJSON(s.Out, rule)
 			}
 			cli.Explain(s.Out, "%s", cli.Lines(rule.Explain()))
 			return nil
@@ -96,16 +97,9 @@ func ids() (names []string) {
 	return names
 }
 
-func list(out io.Writer, asJSON bool) error {
-	if !asJSON {
-		_, err := out.Write([]byte(rules().List()))
-		return err
-	}
-	var b rawjson.Builder
-	b.Array()
-	for _, rule := range rules() {
-		b.Append(rule.AppendJSON)
-	}
-	_, err := fmt.Fprintf(out, "%s\n", b.End().Bytes())
-	return err
+// printJSON prints a value on one line, with characters of HTML as they are.
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

@@ -345,11 +345,15 @@ func readVersion(dir string) string {
 
 // An Upgrade describes how an installation gets its next version (CLI-1117).
 type Upgrade struct {
-	Home, Version string
-	How           string   // how it was installed, for people
-	Command       string   // the command that installs the next version; "": it is unknown
-	Argv          []string // the same command, for this program to run in Env; nil: the user runs it
-	Env           project.Env
+	OK      bool   `json:"ok"`
+	Home    string `json:"path"`
+	Version string `json:"version"`
+	How     string `json:"installedBy"` // for people
+	Command string `json:"command"`     // the command that installs the next version; "": it is unknown
+	Runs    bool   `json:"runs"`        // whether this program runs the command, as Argv in Env; otherwise the user does
+
+	Argv []string    `json:"-"`
+	Env  project.Env `json:"-"`
 }
 
 // managers are the package managers, in the order in which they are tried. A part of the installation's path and a file
@@ -372,7 +376,7 @@ var managers = []struct{ part, file, name, command string }{
 // PlanUpgrade returns how this installation was made and gets the next version. check asks for the version only.
 func PlanUpgrade(env project.Env, check bool) (*Upgrade, error) {
 	home := cmp.Or(project.InstalledHome(env), ownHome())
-	u := &Upgrade{Home: home, Version: cmp.Or(readVersion(home), cli.Version), How: "hand", Env: env.Clone()}
+	u := &Upgrade{OK: true, Home: home, Version: cmp.Or(readVersion(home), cli.Version), How: "hand", Env: env.Clone()}
 	if isInstalled(home) {
 		return u, u.byInstaller(check)
 	}
@@ -401,7 +405,7 @@ func (u *Upgrade) byInstaller(check bool) error {
 	if source == "release" {
 		releases = cmp.Or(releases, from)
 	}
-	u.Argv = []string{"sh", file, "--yes", "--no-modify-path"}
+	u.Runs, u.Argv = true, []string{"sh", file, "--yes", "--no-modify-path"}
 	usual := cmp.Or(u.Env["XDG_DATA_HOME"], filepath.Join(u.Env["HOME"], ".local", "share"))
 	if data := filepath.Dir(u.Home); filepath.Base(data) == "share" && physical(data) != physical(usual) {
 		u.Argv = append(u.Argv, "--prefix", filepath.Dir(data))
@@ -438,12 +442,4 @@ func (u *Upgrade) byInstaller(check bool) error {
 		u.Command += " " + shell.Quote(word)
 	}
 	return nil
-}
-
-// AppendJSON appends the plan for programs.
-func (u *Upgrade) AppendJSON(dst []byte) []byte {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("path").String(u.Home).Name("version").String(u.Version).
-		Name("installedBy").String(u.How).Name("command").String(u.Command).Name("runs").Bool(len(u.Argv) > 0)
-	return append(dst, b.End().Bytes()...)
 }

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -213,11 +212,4 @@ func (t *report) summary() {
 	default:
 		cli.Explain(t.w, "All checks passed! Ready to build MCP servers.\n")
 	}
-}
-
-// WriteJSON writes the result for programs, on one line (CLI-1105, CLI-1107).
-func (r *Result) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
 }

@@ -25,11 +25,11 @@ const (
 
 // A Rule describes the findings with an id, for "explain".
 type Rule struct {
-	ID       string
-	Severity Severity
-	Summary  string // the problem, in one line
-	Reason   string // the consequences
-	Fix      string // the remedy, or ""
+	ID       string   `json:"id"`
+	Severity Severity `json:"severity"`
+	Summary  string   `json:"summary"` // the problem, in one line
+	Reason   string   `json:"reason"`  // the consequences
+	Fix      string   `json:"fix"`     // the remedy, or ""
 }
 
 // Rules are the rules of a program, in the order of lists.
@@ -190,12 +190,4 @@ func (r Rules) List() string {
 		fmt.Fprintf(&b, "%-*s  %-7s  %s\n", width, r[i].ID, r[i].Severity, r[i].Summary)
 	}
 	return b.String()
-}
-
-// AppendJSON appends a rule for programs.
-func (r *Rule) AppendJSON(dst []byte) []byte {
-	b := rawjson.Over(dst)
-	b.Object().Name("id").String(r.ID).Name("severity").String(string(r.Severity)).Name("summary").String(r.Summary).
-		Name("reason").String(r.Reason).Name("fix").String(r.Fix)
-	return b.End().Bytes()
 }

@@ -210,7 +210,7 @@ type content struct {
 	kinds   []*kinds.Kind
 	dir     string
 	item    func(doc json.RawMessage, label string) // checks one metadata file
-	missing func(dir, name string)                  // called for a directory without items
+	missing func(dir, name string)                  // called for a directory without items; may be nil
 }
 
 func (c *check) prompts() {
@@ -224,9 +224,6 @@ func (c *check) prompts() {
 	}
 	t.missing = func(dir, name string) {
 		entries := c.listing(dir)
-		if !holds(entries, name+item.MetadataSuffix) {
-			c.at("metadata.missing", c.label(abs(dir, name+item.MetadataSuffix)), "missing")
-		}
 		if !holds(entries, name+".txt") && !holds(entries, name+".sh") {
 			c.at("prompt.no_text", c.label(dir), "missing prompt.txt or prompt.sh")
 		}
@@ -258,11 +255,6 @@ func (c *check) resources() {
 		}
 		c.valid(label)
 	}
-	t.missing = func(dir, name string) {
-		if !holds(c.listing(dir), name+item.MetadataSuffix) {
-			c.at("metadata.missing", c.label(abs(dir, name+item.MetadataSuffix)), "missing")
-		}
-	}
 	c.tree(t)
 	c.headerFields(kinds.Resources)
 	c.completionScripts(c.p.Resources)
@@ -293,7 +285,10 @@ func (c *check) tree(t content) {
 		}
 		found := c.below(t, dir, 1)
 		if offers == 0 && found == 0 && !c.mayBeRegistered() {
-			t.missing(dir, e.Name)
+			c.at("metadata.missing", c.label(abs(dir, e.Name+item.MetadataSuffix)), "missing")
+			if t.missing != nil {
+				t.missing(dir, e.Name)
+			}
 		}
 		if file := abs(dir, e.Name+".sh"); folder.StampOfPath(file).IsFile() {
 			c.script(t.dir, file, otherScript)

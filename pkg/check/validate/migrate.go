@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -459,7 +458,7 @@ func (m *migration) templates() {
 		if urimatch.Matchable(text) {
 			continue
 		}
-		f := finding.Finding{ID: "migrate.template_unmatched", Severity: finding.Info, Path: m.templateFile(o),
+		f := finding.Finding{ID: "migrate.template_unmatched", Severity: finding.Info, Path: m.describing(o),
 			Message: fmt.Sprintf("template %q: %s is of a form that no URI is matched with", o.name, text)}
 		if s := m.read(abs(m.p.Providers, urimatch.Scheme(text)+".sh")); s != nil && slices.ContainsFunc(s.Reads,
 			func(v bash32.Name) bool { return strings.HasPrefix(v.Name, "MCP_RESOURCE_TEMPLATE_") }) {
@@ -467,10 +466,6 @@ func (m *migration) templates() {
 		}
 		m.add(f)
 	}
-}
-
-func (m *migration) templateFile(o offer) string {
-	return cmp.Or(m.describedBy[o.name], m.label(abs(m.p.Server, "register.json")))
 }
 
 // completionScripts checks registered completion scripts, and those next to prompts and resources.

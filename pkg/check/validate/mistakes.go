@@ -11,15 +11,12 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/lazyregexp"
-	"mcp-bash/pkg/wire/mcp"
 )
 
 // interpreter checks the program that a script's first line names (CLI-1053).
@@ -191,7 +188,7 @@ func (c *check) confine(doc json.RawMessage, label string) {
 	if err != nil {
 		return // reported as unreadable
 	}
-	faults, err := c.sandbox().Faults(&needs)
+	faults, err := c.sandbox.Faults(&needs)
 	if err != nil {
 		c.at("confine.no_effect", label, "%v", err)
 	}
@@ -240,7 +237,7 @@ func (c *check) tooSmall(s *shellScript, parsed *bash32.Script) (list []finding.
 		switch {
 		case parsed.Defines(n.Name) > 0 || isBuiltin(n.Name) || !isProgramName.MatchString(n.Name) || isJSONTool(n.Name),
 			strings.HasPrefix(n.Name, "mcp_"):
-		case !c.sandbox().Starts(subject, n.Name):
+		case !c.sandbox.Starts(subject, n.Name):
 			add(n, "starts "+n.Name+", which its declaration does not permit", access.ProgramRemedy(n.Name))
 		case !network && usesNetwork(command.Words):
 			add(n, n.Name+" talks to other hosts, which its declaration does not permit", access.NetworkRemedy)
@@ -270,22 +267,4 @@ func usesNetwork(words []string) bool {
 		return len(words) > 1 && slices.Contains([]string{"clone", "fetch", "pull", "push", "ls-remote"}, words[1])
 	}
 	return false
-}
-
-// sandbox returns a sandbox of the project, which confines nothing here.
-func (c *check) sandbox() *sandbox.Sandbox {
-	if c.confinement == nil {
-		c.confinement = sandbox.New(sandbox.Config{
-			Project: c.p, State: &project.State{}, Mode: access.Confinement{Declared: true},
-			Log: func(mcp.Level, string, string) {},
-			Listed: func() ([]sandbox.Listed, error) {
-				var completions []string
-				for _, o := range c.offered.items[kinds.Completions] {
-					completions = append(completions, o.path)
-				}
-				return engine.Listed(c.p, c.offered.entries(kinds.Tools), completions), nil
-			},
-		})
-	}
-	return c.confinement
 }

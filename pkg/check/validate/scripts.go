@@ -305,7 +305,6 @@ func (c *check) checkScripts() {
 	found, unreadable := make([][]finding.Finding, len(list)), make([]bool, len(list))
 	bash := c.bash()
 	c.declare(list)
-	c.sandbox() // before several goroutines use it
 	parallel(len(list), func(i int) {
 		if c.ctx.Err() != nil {
 			return

@@ -255,15 +255,8 @@ func (c *check) bundleConf() (values map[string]string) {
 // CLI-1020, CLI-1021).
 func (c *check) provided() {
 	config := provider.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
-	labelOf := func(o offer) string {
-		file := abs(c.p.Server, declare.JSONFile)
-		if o.path != "" {
-			file = abs(c.p.Resources, o.path)
-		}
-		return cmp.Or(c.describedBy[o.name], c.label(file))
-	}
 	for _, r := range c.offered.items[kinds.Resources] {
-		label := labelOf(r)
+		label := c.describing(r)
 		if uri := item.URI(c.p, r.json); c.readable(r, label, uri, rawjson.TextOf(r.json, "provider"), config) {
 			c.file(r, label, uri, config)
 		}
@@ -273,9 +266,18 @@ func (c *check) provided() {
 		scheme, name := urimatch.Scheme(uri), item.ProviderOf(uri)
 		git := strings.EqualFold(scheme, "git") // all other templates of our schemes can become a readable URI
 		if scheme != "" && (git || !slices.Contains(provider.Names, name)) {
-			c.readable(t, labelOf(t), uri, name, config)
+			c.readable(t, c.describing(t), uri, name, config)
 		}
 	}
+}
+
+// describing returns the file that describes a resource or template.
+func (c *check) describing(o offer) string {
+	file := abs(c.p.Server, declare.JSONFile)
+	if o.path != "" {
+		file = abs(c.p.Resources, o.path)
+	}
+	return cmp.Or(c.describedBy[o.name], c.label(file))
 }
 
 // readable reports whether a provider can read the URI of a resource or template.

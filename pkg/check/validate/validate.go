@@ -18,12 +18,14 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -70,22 +72,22 @@ const (
 )
 
 type check struct {
-	ctx         context.Context
-	p           *project.Project
-	o           Options
-	result      *Result
-	section     string
-	text        []byte // the metadata file that was read last
-	offered     *offered
-	scripts     []shellScript     // Bash scripts of the section
-	sdk         []string          // public functions of the SDK
-	roots       roots.Scope       // for tools that run
-	noRoots     bool              // no roots are configured
-	seen        map[string]bool   // keys of once
-	broken      map[string]bool   // files with an error, including errors that are not reported yet
-	found       map[fileRule]bool // rules that checks here reported
-	confinement *sandbox.Sandbox
-	only        map[string]bool // reported rules; nil for all
+	ctx     context.Context
+	p       *project.Project
+	o       Options
+	result  *Result
+	section string
+	text    []byte // the metadata file that was read last
+	offered *offered
+	scripts []shellScript     // Bash scripts of the section
+	sdk     []string          // public functions of the SDK
+	roots   roots.Scope       // for tools that run
+	noRoots bool              // no roots are configured
+	seen    map[string]bool   // keys of once
+	broken  map[string]bool   // files with an error, including errors that are not reported yet
+	found   map[fileRule]bool // rules that checks here reported
+	sandbox *sandbox.Sandbox  // confines nothing here
+	only    map[string]bool   // reported rules; nil for all
 	// describedBy has the metadata files of resources and templates, by name.
 	describedBy map[string]string
 }
@@ -95,9 +97,7 @@ type fileRule struct{ path, id string }
 // Project checks a project. It changes nothing except as [Options] permit. The error is the context's.
 func Project(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 	c := newCheck(ctx, p, o)
-	if c.o.Runner == nil {
-		c.o.Runner = new(script.Runner)
-	}
+	c.o.Runner = cmp.Or(c.o.Runner, new(script.Runner))
 	c.offered = c.loadRegistry()
 	c.sections()
 	c.section = inTools
@@ -115,11 +115,23 @@ func Project(ctx context.Context, p *project.Project, o Options) (*Result, error
 }
 
 func newCheck(ctx context.Context, p *project.Project, o Options) *check {
-	return &check{
+	c := &check{
 		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{}, found: map[fileRule]bool{},
 		describedBy: map[string]string{}, sdk: sdk.Functions(),
 		result: &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
 	}
+	c.sandbox = sandbox.New(sandbox.Config{
+		Project: p, State: &project.State{}, Mode: access.Confinement{Declared: true},
+		Log: func(mcp.Level, string, string) {},
+		Listed: func() ([]sandbox.Listed, error) {
+			var completions []string
+			for _, o := range c.offered.items[kinds.Completions] {
+				completions = append(completions, o.path)
+			}
+			return engine.Listed(p, c.offered.entries(kinds.Tools), completions), nil
+		},
+	})
+	return c
 }
 
 func (c *check) sections() {

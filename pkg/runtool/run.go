@@ -394,6 +394,9 @@ func (r *run) log(level mcp.Level, logger, text string) {
 	}
 }
 
+// endSignals end a call. Windows sends no SIGHUP.
+var endSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+
 // catchSignals returns a context that ends with the first signal that taken does not handle.
 // interrupted returns that signal, or 0. A second signal ends the process, as does the first one
 // after release.

@@ -362,15 +362,12 @@ func (m *migration) pins() {
 		}
 		for _, pin := range []*lazyregexp.Regexp{pinned, installs} {
 			for _, at := range pin.FindAllStringSubmatchIndex(string(text), -1) {
-				name := ""
-				if len(at) > 4 {
-					name = string(text[at[2]:at[3]])
+				begin, end := at[len(at)-2], at[len(at)-1] // of the version
+				if hasName := len(at) > 4; hasName && strings.Contains(string(text[at[2]:at[3]]), "MIN") {
+					continue
 				}
-				version := string(text[at[len(at)-2]:at[len(at)-1]])
-				if !strings.Contains(name, "MIN") {
-					line := 1 + strings.Count(string(text[:at[len(at)-2]]), "\n")
-					m.atLine("migrate.version_pin", m.label(file), line, "asks for version %s of the Bash edition", version)
-				}
+				line := 1 + strings.Count(string(text[:begin]), "\n")
+				m.atLine("migrate.version_pin", m.label(file), line, "asks for version %s of the Bash edition", text[begin:end])
 			}
 		}
 	}

@@ -156,14 +156,10 @@ var (
 	isProgramName = lazyregexp.New(`^[A-Za-z0-9_][\w.+-]*$`)
 )
 
-var builtins = []string{
-	":", ".", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen", "complete",
-	"compopt", "continue", "coproc", "declare", "dirs", "disown", "echo", "enable", "eval", "exec", "exit",
-	"export", "false", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let", "local", "logout",
-	"mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "select", "set",
-	"shift", "shopt", "source", "suspend", "test", "time", "times", "trap", "true", "type", "typeset", "ulimit",
-	"umask", "unalias", "unset", "wait",
-}
+var builtins = strings.Fields(`: . [ alias bg bind break builtin caller cd command compgen complete compopt continue
+	coproc declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local
+	logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test time
+	times trap true type typeset ulimit umask unalias unset wait`)
 
 func isBuiltin(name string) bool { return slices.Contains(builtins, name) }
 

@@ -82,18 +82,18 @@ func (c *check) script(dir, file string, as purpose) {
 		}
 		return
 	}
-	if script.HasMark(text) && isBash(file, script.Interpreter(firstLine(text))) {
+	interpreter := script.Interpreter(firstLine(text))
+	if script.HasMark(text) && isBash(file, interpreter) {
 		c.add(finding.Finding{ID: "script.byte_order_mark", Path: label, Line: 1,
 			Message: "a byte order mark before the first line, which Bash takes for a command",
 			Fix:     script.RemoveMark(label)})
 	}
 	if as != serverScript { // server scripts are sourced
 		c.executable("script.not_executable", file, label, stamp)
-		if script.IsShellName(file) && script.Interpreter(firstLine(text)) == nil {
+		if script.IsShellName(file) && interpreter == nil {
 			c.at("script.no_shebang", label, "missing shebang")
 		}
 	}
-	interpreter := script.Interpreter(firstLine(text))
 	if !script.IsShellName(file) && interpreter == nil {
 		return
 	}

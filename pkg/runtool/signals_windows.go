@@ -1,5 +1,0 @@
-package runtool
-
-import "os"
-
-var endSignals = []os.Signal{os.Interrupt}

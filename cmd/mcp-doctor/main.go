@@ -71,7 +71,7 @@ func explainCommand() *cli.Command {
 			if len(operands) == 0 && asJSON {
 				return printJSON(s.Out, rules())
 			} else if len(operands) == 0 {
-				_, err := io.WriteString(s.Out, rules().List())
+				_, err := s.Out.Write([]byte(rules().List()))
 				return err
 			}
 			rule := rules().Find(operands[0])

@@ -310,7 +310,8 @@ func update(ctx context.Context, results []*result) error {
 
 // updateFile changes the expectations of a file, the last one first, because the lines before it stay.
 func updateFile(ctx context.Context, results []*result) error {
-	return edit(ctx, results[0].path, userfile.Options{Max: cases.MaxFile}, func(f userfile.File) (text []byte, err error) {
+	o := userfile.Options{Max: cases.MaxFile}
+	return edit(ctx, results[0].path, o, func(f userfile.File) (text []byte, err error) {
 		if !f.There {
 			return nil, fs.ErrNotExist
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,7 +21,6 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// An imageOptions has the options of the command image.
 type imageOptions struct {
 	options
 	image image.Options
@@ -87,23 +87,20 @@ with the server and the project.`,
 	return c
 }
 
-// imagePlatforms returns the systems of a list such as linux/amd64,linux/arm64.
-func imagePlatforms(list, format string) ([]runtimes.Target, error) {
-	targets := []runtimes.Target{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}}
-	name := func(t runtimes.Target) string { return t.OS + "/" + t.Arch }
+// imagePlatforms returns the systems of a list such as linux/amd64,linux/arm64, in this order.
+func imagePlatforms(list, format string) (targets []runtimes.Target, err error) {
 	if list == "" && format == image.Docker {
 		return []runtimes.Target{{OS: "linux", Arch: runtime.GOARCH}}, nil
 	}
-	if list == "" {
-		return targets, nil
-	}
-	asked := strings.Split(list, ",")
-	for _, one := range asked {
-		if !slices.ContainsFunc(targets, func(t runtimes.Target) bool { return name(t) == one }) {
-			return nil, cli.Usagef("--platform: unknown platform %q; use linux/amd64, linux/arm64 or both with a comma", one)
+	asked := strings.Split(cmp.Or(list, "linux/amd64,linux/arm64"), ",")
+	for _, t := range []runtimes.Target{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}} {
+		if isAsked := func(name string) bool { return name == t.OS+"/"+t.Arch }; slices.ContainsFunc(asked, isAsked) {
+			asked, targets = slices.DeleteFunc(asked, isAsked), append(targets, t)
 		}
 	}
-	targets = slices.DeleteFunc(targets, func(t runtimes.Target) bool { return !slices.Contains(asked, name(t)) })
+	if len(asked) > 0 {
+		return nil, cli.Usagef("--platform: unknown platform %q; use linux/amd64, linux/arm64 or both with a comma", asked[0])
+	}
 	if format == image.Docker && len(targets) > 1 {
 		return nil, cli.Usagef("--format docker is for one platform; choose it with --platform, or use --format oci")
 	}

@@ -23,7 +23,6 @@ import (
 	"mcp-bash/pkg/text/merge"
 )
 
-// An inspectOptions has the option of commands that read a bundle.
 type inspectOptions struct{ json bool }
 
 func validateCommand() *cli.Command {
@@ -170,7 +169,6 @@ func (o *inspectOptions) inspect(s cli.Streams, operand, format string) error {
 	return nil
 }
 
-// printProduct prints the description of a product.
 func printProduct(s cli.Streams, p *product.Product, report *mcpb.Report, about product.About) {
 	platforms, _ := rawjson.Strings(rawjson.Path(report.Manifest, "compatibility", "platforms"))
 	var asks []string
@@ -305,7 +303,6 @@ func (o *inspectOptions) unpack(s cli.Streams, operands []string) error {
 // maxStdin is how large a bundle on standard input may be, in bytes.
 const maxStdin = 2 << 30
 
-// stdin is the operand that names standard input.
 const stdin = "-"
 
 // inputFile returns the file that an operand names: for "-" a copy of standard input, until remove is
@@ -344,7 +341,6 @@ only their projects are compared. If the lock in a product does not match its fi
 	return c
 }
 
-// opened returns a product and its lock.
 func opened(ctx context.Context, s cli.Streams, operand string) (*product.Product, *lock.Lock, error) {
 	file, remove, err := inputFile(s, operand)
 	if err != nil {
@@ -431,7 +427,6 @@ func settingsText(p *product.Product) string {
 	return ""
 }
 
-// A difference is what differs between two products.
 type difference struct {
 	changes          []lock.Change
 	rights, settings []string // lines that begin with "- " or "+ "

@@ -20,7 +20,6 @@ import (
 	"mcp-bash/pkg/project/roots"
 )
 
-// A maker makes a product of a project.
 type maker struct {
 	noun string // for people
 	make func(ctx context.Context, p *stage.Stage) ([]*stage.Result, error)

@@ -20,7 +20,6 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// A publishOptions has the options of the command publish.
 type publishOptions struct {
 	token, url, image, serverName string
 	emit, dryRun, verbose, json   bool
@@ -146,16 +145,12 @@ func (o *publishOptions) submit(s cli.Streams, out io.Writer, r *publish.Registr
 		err = r.Announce(ctx, entry.JSON())
 	}
 	if err != nil {
-		var ended cli.ExitCode
 		var e *cli.Error
-		if errors.As(err, &ended) {
-			return ended
-		}
 		if errors.As(err, &e) && e.Code != cli.CodeUsage {
 			cli.Printf(s.Err, "  ✗ %s\n", cli.MessageOf(err))
 			e.Printed = true
 		}
-		return err
+		return failed(s, err)
 	}
 	cli.Printf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n", r.Base)
 	return o.published(s, products, "publish", nil)
@@ -215,7 +210,6 @@ func (o *publishOptions) open(s cli.Streams, operands []string) (all []*publish.
 	return all, remove, nil
 }
 
-// report prints problems, and returns the error for them.
 func (o *publishOptions) report(s cli.Streams, faults []string) error {
 	if len(faults) == 0 {
 		return nil

@@ -24,7 +24,6 @@ import (
 	"mcp-bash/pkg/registry/lock"
 )
 
-// A vendorOptions has the options of the command vendor.
 type vendorOptions struct {
 	options
 	output                  string
@@ -131,10 +130,7 @@ func (o *vendorOptions) putVendored(s cli.Streams, out io.Writer, v vendoring.Op
 	defer stop()
 	r, err := vendoring.Vendor(ctx, v)
 	var missing *runtimes.MissingError
-	var ended cli.ExitCode
 	switch {
-	case errors.As(err, &ended):
-		return ended
 	case errors.As(err, &missing):
 		hint := ""
 		for _, reason := range missing.Reasons {
@@ -143,7 +139,7 @@ func (o *vendorOptions) putVendored(s cli.Streams, out io.Writer, v vendoring.Op
 		hint += cli.Sprintf("  %s\n", missing.Searched()) + strings.Join(missing.Ways, "\n")
 		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Cause: missing, Hint: hint}
 	case err != nil:
-		return err
+		return failed(s, err)
 	}
 	pinned := ""
 	if _, err := os.Stat(filepath.Join(v.Dir, project.Marker)); err == nil {

@@ -30,7 +30,6 @@ type Options struct {
 	ManifestVersion string
 }
 
-// A maker makes a bundle from a stage.
 type maker struct {
 	*stage.Stage
 	icon        string

@@ -97,8 +97,8 @@ func (i *maker) containerfile(ctx context.Context, tops []string) (string, error
 		return "", err
 	}
 	packages := append([]string{"ca-certificates"}, i.o.Packages...)
-	for _, n := range i.needs {
-		packages = append(packages, n.packages[0])
+	for _, d := range i.needs {
+		packages = append(packages, packagesOf(d)[0])
 	}
 	for _, name := range packages {
 		if !packageName.MatchString(name) {
@@ -138,7 +138,7 @@ func (i *maker) chooseBase(ctx context.Context) (string, error) {
 	}
 	digest, err := "", errors.New("its digest is not known, because of --offline")
 	if !i.Offline {
-		digest, err = askDigest(ctx, i.o.Web, "https://auth.docker.io", "https://registry-1.docker.io")
+		digest, err = askDigest(ctx, web.Client{}, "https://auth.docker.io", "https://registry-1.docker.io")
 	}
 	if err != nil {
 		return "", i.packagesFailed(ctx, fmt.Errorf("%s: %w; name a base with --base", debianBase, err))

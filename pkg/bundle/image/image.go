@@ -22,13 +22,13 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"mcp-bash/pkg/bundle/internal/debian"
-	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/text/weburl"
 )
 
@@ -60,7 +60,6 @@ type Options struct {
 	Snapshot string   // a time such as 20261101T000000Z, or ""
 	Keyring  string   // a file with the keys of the mirror, or "" for those of Debian
 	Packages []string // further packages
-	Web      web.Client
 }
 
 // A Result is an image that was made.
@@ -99,12 +98,11 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	return b.Bytes()
 }
 
-// A maker makes an image from a stage.
 type maker struct {
 	*stage.Stage
 	o     Options
 	r     *Result
-	needs []need
+	needs []requirements.Dependency
 }
 
 // Make makes a container image of a project. The error can be a [*stage.Failure] or the context's.
@@ -117,8 +115,12 @@ func Make(ctx context.Context, s *stage.Stage, o Options) (*Result, error) {
 	if i.r.Tag, err = i.chooseTag(); err != nil {
 		return nil, s.Reject(stage.ErrConfiguration, err)
 	}
-	if i.needs, err = i.readNeeds(); err != nil {
-		return nil, s.Reject(stage.ErrValidation, err)
+	required, err := requirements.Read(s.Staged)
+	if err != nil {
+		return nil, s.Reject(stage.ErrValidation, fmt.Errorf("server.d/requirements.json: %w", err))
+	}
+	if required != nil {
+		i.needs = required.Dependencies
 	}
 	if o.Format == Context {
 		err = i.write(ctx, i.ID.FileName("-context"), contextMark, i.contextFiles)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/bundle/internal/debian"
+	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
@@ -280,8 +281,7 @@ func (i *maker) openSource() (*debian.Source, error) {
 
 func (i *maker) download(ctx context.Context, address string, limit int64,
 	progress func(done int64)) ([]byte, error) {
-	client := i.o.Web
-	client.Progress = func(done, _ int64) { progress(done) }
+	client := web.Client{Progress: func(done, _ int64) { progress(done) }}
 	return client.Get(ctx, address, limit)
 }
 
@@ -289,32 +289,15 @@ var basePackages = []string{
 	"base-files", "bash", "ca-certificates", "coreutils", "dash", "findutils", "grep", "libc-bin", "mawk", "sed",
 }
 
-// A need is a program that a project requires, with the packages that may contain it.
-type need struct {
-	programs []string
-	packages []string
-}
-
-func (i *maker) readNeeds() (list []need, err error) {
-	r, err := requirements.Read(i.Staged)
-	if err != nil {
-		return nil, fmt.Errorf("server.d/requirements.json: %w", err)
+// packagesOf returns the packages that may contain a program that the project requires.
+func packagesOf(d requirements.Dependency) (list []string) {
+	if d.Debian != "" {
+		return []string{d.Debian}
 	}
-	if r == nil {
-		return nil, nil
+	for _, program := range d.Programs {
+		list = append(list, debian.PackageOf(path.Base(program)))
 	}
-	for _, d := range r.Dependencies {
-		n := need{programs: d.Programs}
-		if d.Debian != "" {
-			n.packages = []string{d.Debian}
-		} else {
-			for _, program := range d.Programs {
-				n.packages = append(n.packages, debian.PackageOf(path.Base(program)))
-			}
-		}
-		list = append(list, n)
-	}
-	return list, nil
+	return list
 }
 
 // choosePackages downloads the packages of an image, with their dependencies.
@@ -324,13 +307,14 @@ func (i *maker) choosePackages(ctx context.Context, source *debian.Source, arch 
 		return nil, err
 	}
 	names := slices.Concat(basePackages, i.o.Packages)
-	for _, n := range i.needs {
-		at := slices.IndexFunc(n.packages, index.Has)
+	for _, d := range i.needs {
+		packages := packagesOf(d)
+		at := slices.IndexFunc(packages, index.Has)
 		if at < 0 {
 			return nil, fmt.Errorf("no Debian package for %s; name it in server.d/requirements.json: "+
-				`{"name": %q, "debian": "PACKAGE"}`, strings.Join(n.programs, " or "), n.programs[0])
+				`{"name": %q, "debian": "PACKAGE"}`, strings.Join(d.Programs, " or "), d.Programs[0])
 		}
-		names = append(names, n.packages[at])
+		names = append(names, packages[at])
 	}
 	packages, err := index.Resolve(names)
 	if err == nil {
@@ -341,12 +325,12 @@ func (i *maker) choosePackages(ctx context.Context, source *debian.Source, arch 
 
 // checkNeeds returns an error if the programs of an image lack one that the project requires.
 func (i *maker) checkNeeds(programs map[string]bool) error {
-	for _, n := range i.needs {
+	for _, d := range i.needs {
 		has := func(program string) bool { return hasProgram(programs, program) }
-		if !slices.ContainsFunc(n.programs, has) && n.programs[0] != "mcp-bash" {
+		if !slices.ContainsFunc(d.Programs, has) && d.Programs[0] != "mcp-bash" {
 			return fmt.Errorf("the Debian package %s does not contain %s; name the right one in "+
-				`server.d/requirements.json: {"name": %q, "debian": "PACKAGE"}`, strings.Join(n.packages, ", "),
-				strings.Join(n.programs, " or "), n.programs[0])
+				`server.d/requirements.json: {"name": %q, "debian": "PACKAGE"}`, strings.Join(packagesOf(d), ", "),
+				strings.Join(d.Programs, " or "), d.Programs[0])
 		}
 	}
 	return nil

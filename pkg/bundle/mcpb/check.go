@@ -341,13 +341,8 @@ const (
 	maxWindowsPath = 200
 )
 
-// devices are names of devices on Windows. Any extension can follow.
-var devices = []string{
-	"con", "prn", "aux", "nul", "conin$", "conout$",
-	"com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
-	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
-	"com¹", "com²", "com³", "lpt¹", "lpt²", "lpt³",
-}
+// device matches the names of devices on Windows. Any extension can follow.
+var device = lazyregexp.New(`^(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *$`)
 
 // checkName returns an error if a file with this name cannot be in a bundle. macOS and Linux
 // must be able to unpack it below the target directory. A backslash is always rejected,
@@ -393,7 +388,7 @@ func windowsFault(name string) string {
 			return `a name with one of : * ? " < > |, which Windows does not allow`
 		case strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "):
 			return "a name that ends with a dot or a space, which Windows drops"
-		case slices.Contains(devices, strings.ToLower(strings.TrimRight(stem, " "))):
+		case device.MatchString(stem):
 			return "the name of a device on Windows"
 		}
 	}

@@ -257,7 +257,6 @@ type Options struct {
 	Standalone bool   // packages with this name and a system contain the programs
 }
 
-// A maker makes packages from a stage.
 type maker struct {
 	*stage.Stage
 	o Options

@@ -1,5 +1,5 @@
 // Package outdir writes what commands make. [Write] adds files to a folder that has others. [Replace] makes a whole
-// folder, which is known again by the hashes of its files.
+// folder, which is known again by the hashes of its files. [Put] writes a file of a cache.
 package outdir
 
 import (
@@ -244,4 +244,22 @@ func Write(dir string, files []mcpb.File, states []State) error {
 		states[i] = Written
 	}
 	return nil
+}
+
+// Put writes one file of a cache in one step, with the permissions mode. It creates the folder for the user alone.
+func Put(file string, content []byte, mode fs.FileMode) error {
+	folder, name := filepath.Split(file)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	project.Sweep(root, name+".tmp-")
+	if _, err = atomicfile.Write(root, name, content); err == nil {
+		err = root.Chmod(name, mode)
+	}
+	return err
 }

@@ -19,7 +19,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A maker makes a plugin from a stage.
 type maker struct {
 	*stage.Stage
 	icon    string

@@ -205,24 +205,24 @@ func (r *Registry) line(text string) string {
 
 // refusal returns the error for an answer with an error status (CLI-1506).
 func (r *Registry) refusal(status int, answer string) error {
+	code, text := cli.CodeNetwork, fmt.Sprintf("Registry request failed (HTTP %d): %s", status, r.line(answer))
 	switch status {
 	case 400:
-		return cli.Failf(cli.CodeInvalid, "Registry request failed (HTTP 400): %s", r.line(answer))
+		code = cli.CodeInvalid
 	case 401:
-		return cli.Failf(cli.CodePolicy, "Authentication failed - check your API token")
+		code, text = cli.CodePolicy, "Authentication failed - check your API token"
 	case 403:
-		return cli.Failf(cli.CodePolicy, "Registry request failed (HTTP 403): %s", r.line(answer))
+		code = cli.CodePolicy
 	case 409:
-		return cli.Failf(cli.CodeExists, "Conflict - bundle with this name/version already exists")
+		code, text = cli.CodeExists, "Conflict - bundle with this name/version already exists"
 	case 422:
-		return cli.Failf(cli.CodeInvalid, "Validation failed - bundle does not meet registry requirements: %s",
-			r.line(answer))
+		code, text = cli.CodeInvalid, "Validation failed - bundle does not meet registry requirements: "+r.line(answer)
 	}
 	if status >= 300 && status < 400 {
-		return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): it redirects, but the token is not sent "+
-			"to other addresses. Set MCP_REGISTRY_URL to the new address", status)
+		text = fmt.Sprintf("Registry request failed (HTTP %d): it redirects, but the token is not sent to other addresses. "+
+			"Set MCP_REGISTRY_URL to the new address", status)
 	}
-	return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): %s", status, r.line(answer))
+	return cli.Failf(code, "%s", text)
 }
 
 // Pause waits for a time, or until ctx ends.

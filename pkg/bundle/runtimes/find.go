@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/bundle/internal/web"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
@@ -320,7 +320,7 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := put(file, binary); err != nil {
+	if err := outdir.Put(file, binary, 0o700); err != nil {
 		return nil, err
 	}
 	return cached(file, t)
@@ -358,17 +358,12 @@ func extract(archive []byte, name string, isZip bool) ([]byte, error) {
 		if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 			return nil, err
 		}
-		for _, f := range z.File {
-			if f.Name == name && f.Mode().IsRegular() {
-				r, err := f.Open()
-				if err != nil {
-					return nil, err
-				}
-				defer r.Close()
-				return readBinary(r)
-			}
+		f, err := z.Open(name)
+		if err != nil {
+			return nil, missing
 		}
-		return nil, missing
+		defer f.Close()
+		return readBinary(f)
 	}
 	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
@@ -393,21 +388,4 @@ func readBinary(r io.Reader) ([]byte, error) {
 		err = fmt.Errorf("a program larger than %d bytes", maxBinary)
 	}
 	return binary, err
-}
-
-func put(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	dir, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	name := filepath.Base(file)
-	project.Sweep(dir, name+".tmp-")
-	if _, err := atomicfile.Write(dir, name, content); err != nil {
-		return err
-	}
-	return dir.Chmod(name, 0o700)
 }

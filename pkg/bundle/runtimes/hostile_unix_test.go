@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 )
@@ -45,8 +46,8 @@ func TestCacheOfOthers(t *testing.T) {
 	left := filepath.Join(dir, "mcp-bash.tmp-LEFT")
 	old := time.Now().Add(-2 * time.Hour)
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(filepath.Join(cache, "mcp-bash"), 0o700),
-		os.WriteFile(left, nil, 0o700), os.Chtimes(left, old, old), put(filepath.Join(dir, "mcp-bash"),
-			program)); err != nil {
+		os.WriteFile(left, nil, 0o700), os.Chtimes(left, old, old), outdir.Put(filepath.Join(dir, "mcp-bash"),
+			program, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(left); err == nil {

@@ -179,7 +179,6 @@ func openSource(dir, base string) (*source, error) {
 // A defaultEntry is a part that every project may have, and its directory or file.
 type defaultEntry struct{ name, dir string }
 
-// collectDefault adds one of the directories that every project may have.
 func (s *Stage) collectDefault(name, dir string) error {
 	if _, err := os.Lstat(dir); err != nil {
 		return nil

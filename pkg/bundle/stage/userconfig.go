@@ -46,13 +46,12 @@ func (s *Stage) readUserConfig() (u UserConfig, err error) {
 		u.Fields = s.checkFields(text)
 	}
 	u.Env = userenv.Read(s.Config.conf["MCPB_USER_CONFIG_ENV_MAP"], s.Config.Meta)
-	if list := s.Config.conf["MCPB_USER_CONFIG_ARGS_MAP"]; list != "" {
-		for key := range strings.SplitSeq(list, ",") {
-			if key = strings.TrimSpace(key); key != "" {
-				u.Args = append(u.Args, key)
-			}
+	for key := range strings.SplitSeq(s.Config.conf["MCPB_USER_CONFIG_ARGS_MAP"], ",") {
+		if key = strings.TrimSpace(key); key != "" {
+			u.Args = append(u.Args, key)
 		}
-	} else {
+	}
+	if s.Config.conf["MCPB_USER_CONFIG_ARGS_MAP"] == "" {
 		for v := range rawjson.Elements(rawjson.Get(s.Config.Meta, "user_config_args_map")) {
 			u.Args = append(u.Args, Scalar(v))
 		}

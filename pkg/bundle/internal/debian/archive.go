@@ -19,13 +19,13 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/bundle/outdir"
+
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
 	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	"golang.org/x/sync/errgroup"
-
-	"mcp-bash/pkg/files/atomicfile"
 )
 
 // Limits on downloads, in bytes.
@@ -152,7 +152,7 @@ func (s *Source) inRelease(ctx context.Context, address string) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return text, s.put(file, text)
+	return text, outdir.Put(file, text, 0o600)
 }
 
 // fetch returns a file with a checksum, from the cache or the network.
@@ -176,23 +176,10 @@ func (s *Source) fetch(ctx context.Context, address, sum string, size int64, pro
 	if got := sha256.Sum256(content); hex.EncodeToString(got[:]) != sum {
 		return nil, fmt.Errorf("%s: its checksum is not the one of the signed index", address)
 	}
-	if err := s.put(file, content); err != nil {
+	if err := outdir.Put(file, content, 0o600); err != nil {
 		return nil, err
 	}
 	return os.Open(file)
-}
-
-func (s *Source) put(file string, content []byte) error {
-	if err := os.MkdirAll(s.Cache, 0o700); err != nil {
-		return err
-	}
-	dir, err := os.OpenRoot(s.Cache)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	_, err = atomicfile.Write(dir, filepath.Base(file), content)
-	return err
 }
 
 // downloads is the number of packages that are downloaded at once.

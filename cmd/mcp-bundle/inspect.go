@@ -89,7 +89,7 @@ func inspectFile(file string) (*mcpb.Report, error) {
 	defer f.Close()
 	report, err := mcpb.CheckFile(f)
 	if err != nil {
-		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
+		return nil, unreadable(file, err)
 	}
 	return report, nil
 }
@@ -266,11 +266,8 @@ func (o *inspectOptions) unpack(s cli.Streams, operands []string) error {
 	}
 	defer remove()
 	f, err := boundedfile.Open(file)
-	if errors.Is(err, boundedfile.ErrNotRegular) {
-		return cli.Failf(cli.CodeInvalid, "%s: %s", file, err.Error())
-	}
 	if err != nil {
-		return cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
+		return unreadable(file, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -279,7 +276,7 @@ func (o *inspectOptions) unpack(s cli.Streams, operands []string) error {
 	}
 	a, err := mcpb.Read(f, info.Size())
 	if err != nil {
-		return cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
+		return unreadable(file, err)
 	}
 	for _, f := range a.Faults() {
 		cli.Printf(s.Err, "  ⚠ %s\n", f.String())

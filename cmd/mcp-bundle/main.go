@@ -117,14 +117,6 @@ func (o *options) run(s cli.Streams, toStdout bool,
 	if err != nil {
 		return err
 	}
-	if toStdout {
-		work, err := project.MakeWorkDir(p.Env)
-		if err != nil {
-			return err
-		}
-		defer work.Remove()
-		o.Output = work.Path
-	}
 	o.Home, o.Tree, o.Err, o.Bar = project.InstalledHome(p.Env), tree.Embedded(), s.Err, cli.NewBar(s)
 	ctx, stop := cli.UntilSignal()
 	defer stop()
@@ -132,6 +124,9 @@ func (o *options) run(s cli.Streams, toStdout bool,
 	staged, err := stage.Open(ctx, p, o.Options)
 	if err == nil {
 		defer staged.Close()
+		if toStdout {
+			staged.Output = staged.WorkDir("out")
+		}
 		file, err = make(ctx, staged)
 	}
 	o.Bar.End()

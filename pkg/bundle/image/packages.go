@@ -172,11 +172,6 @@ func (r *rootFS) addDir(name string, mode int64, id int) error {
 		Format: tar.FormatPAX}, nil)
 }
 
-func (r *rootFS) addLink(name, target string) error {
-	return r.add("", &tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: target, Mode: 0o777,
-		ModTime: r.modified, Format: tar.FormatPAX}, nil)
-}
-
 var installsAlternative = lazyregexp.New(`--install\s+/(\S+)\s+\S+\s+/(\S+)\s+(\d+)`)
 
 // readAlternatives finds the links that a script of a package would create with literal names,
@@ -207,7 +202,8 @@ func (r *rootFS) finish() error {
 	for _, link := range slices.Sorted(maps.Keys(r.alternatives)) {
 		target := r.alternatives[link].target
 		if _, exists := r.owners[link]; !exists && r.programs[target] {
-			errs = append(errs, r.addLink(link, "/"+target))
+			errs = append(errs, r.add("", &tar.Header{Name: link, Typeflag: tar.TypeSymlink, Linkname: "/" + target, Mode: 0o777,
+				ModTime: r.modified, Format: tar.FormatPAX}, nil))
 		}
 	}
 	var bundle []byte

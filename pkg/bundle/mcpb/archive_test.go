@@ -190,8 +190,16 @@ func TestDosTime(t *testing.T) {
 			time.Date(2026, 3, 17, 12, 0, 3, 0, time.FixedZone("", 7200))},
 	} {
 		for _, at := range times {
-			if date, clock := dosTime(at); [2]uint16{date, clock} != want {
-				t.Errorf("%v: %d %d, want %d", at, date, clock, want)
+			var b bytes.Buffer
+			if err := Write(t.Context(), &b, []File{Bytes("a", false, nil)}, at, nil); err != nil {
+				t.Fatal(err)
+			}
+			z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := z.File[0]; [2]uint16{f.ModifiedDate, f.ModifiedTime} != want || len(f.Extra) > 0 {
+				t.Errorf("%v: %d %d, want %d", at, f.ModifiedDate, f.ModifiedTime, want)
 			}
 		}
 	}

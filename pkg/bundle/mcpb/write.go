@@ -279,31 +279,20 @@ func (c *compressed) write(archive *zip.Writer, modified time.Time) error {
 	}
 	h.SetMode(f.mode())
 	h.CreatorVersion |= 20
-	for _, r := range f.Name {
-		if r >= 0x80 {
-			h.Flags |= 0x800 // the name is UTF-8
-		}
+	if !isASCII(f.Name) {
+		h.Flags |= flagUTF8
 	}
-	//lint:ignore SA1019 Modified would add an extra field, which the archive is not to have
-	h.ModifiedDate, h.ModifiedTime = dosTime(modified)
+	if modified.Before(Epoch) {
+		modified = Epoch
+	} else if last := time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC); modified.After(last) {
+		modified = last // in ZIP
+	}
+	//lint:ignore SA1019 Modified with CreateHeader would add an extra field, which the archive is not to have
+	h.SetModTime(modified)
 	w, err := archive.CreateRaw(h)
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(c.buffer.Bytes())
 	return err
-}
-
-// dosTime returns a time in the format of ZIP: in UTC, with two seconds' precision, between
-// 1980 and 2107.
-func dosTime(t time.Time) (date, clock uint16) {
-	t = t.UTC()
-	if t.Before(Epoch) {
-		t = Epoch
-	}
-	if last := time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC); t.After(last) {
-		t = last
-	}
-	date = uint16(t.Day() + int(t.Month())<<5 + (t.Year()-1980)<<9)
-	return date, uint16(t.Second()/2 + t.Minute()<<5 + t.Hour()<<11)
 }

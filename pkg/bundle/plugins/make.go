@@ -177,7 +177,11 @@ func checkFolder(dir string) error {
 	if list, err := fs.ReadDir(root.FS(), "."); err != nil || len(list) == 0 {
 		return err
 	}
-	listed, err := readPluginLock(root)
+	var listed outdir.Sums
+	text, err := boundedfile.ReadIn(root, pluginLock, maxPluginLock)
+	if err == nil {
+		listed, err = parsePluginLock(text)
+	}
 	if err != nil {
 		return notOurs(dir, []string{"it is not a plugin that this command made"})
 	}
@@ -196,15 +200,7 @@ func notOurs(dir string, reasons []string) error {
 		WithHint("move it away, or choose another folder with --output")
 }
 
-// readPluginLock returns the hashes of a plugin's files, by name.
-func readPluginLock(root *os.Root) (outdir.Sums, error) {
-	text, err := boundedfile.ReadIn(root, pluginLock, maxPluginLock)
-	if err != nil {
-		return nil, err
-	}
-	return parsePluginLock(text)
-}
-
+// parsePluginLock returns the hashes of a plugin's files, by name.
 func parsePluginLock(text []byte) (outdir.Sums, error) {
 	doc, err := rawjson.Check(text)
 	if err != nil {

@@ -47,17 +47,14 @@ func (s *Stage) collect() error {
 		}
 	}
 	s.known = append(s.known, lock.FileName) // made anew
-	included := s.readInclude(s.known)
+	dirs, files := s.readInclude(s.known)
 	for _, d := range defaults {
 		if err := s.collectDefault(d.name, d.dir); err != nil {
 			return err
 		}
 	}
-	for _, i := range included {
-		s.known = append(s.known, i.name)
-	}
-	s.known = append(s.known, s.Config.files()...)
-	return s.collectIncluded(included)
+	s.known = slices.Concat(s.known, dirs, files, s.Config.files())
+	return s.collectIncluded(dirs, files)
 }
 
 // AddTree adds a file or a directory of the project at a place of the product, by the rules for all files.
@@ -196,114 +193,98 @@ func (s *Stage) collectDefault(name, dir string) error {
 	return s.Content.tree(elsewhere, ".", to)
 }
 
-// An inclusion is a file or a directory that MCPB_INCLUDE names, by its path in the
-// project.
-type inclusion struct {
-	name  string
-	isDir bool
-}
-
 const cacheDir = ".registry"
 
-// readInclude reads MCPB_INCLUDE, whose words are literal, and prepares the selection for
-// what it names. defaults are included anyway (CLI-1416).
-func (s *Stage) readInclude(defaults []string) (list []inclusion) {
+// readInclude reads MCPB_INCLUDE, whose words are literal names of directories and files in the project. It prepares
+// the selection for them. defaults are included anyway (CLI-1416).
+func (s *Stage) readInclude(defaults []string) (dirs, files []string) {
 	s.Content.selection.named = map[string]bool{}
 	for _, word := range strings.Fields(s.Config.conf["MCPB_INCLUDE"]) {
 		name := strings.TrimRight(word, "/")
-		parts := strings.Split(name, "/")
+		isDir, reason := s.checkInclude(word, name)
 		switch {
-		case name == "" || strings.HasPrefix(name, "/") || name == "." || strings.HasPrefix(name, "./") ||
-			filepath.IsAbs(name):
-			s.Warn("MCPB_INCLUDE rejects absolute/relative path: %s", word)
-			continue
-		case slices.Contains(parts, "..") || slices.Contains(parts, "."):
-			s.Warn("MCPB_INCLUDE rejects path traversal: %s", word)
-			continue
-		case parts[0] == runtimes.Dir || name == "run-server.sh":
-			s.Warn("MCPB_INCLUDE rejects the runtime's own place: %s", word)
-			continue
-		}
-		info, err := os.Stat(filepath.Join(s.root.dir, filepath.FromSlash(name)))
-		if err != nil {
-			s.Warn("MCPB_INCLUDE directory not found: %s", word)
-			continue
-		}
-		i := inclusion{name, info.IsDir()}
-		if s.rejects(i) || i.isDir && !s.isNew(i, defaults, list) {
-			continue
-		}
-		switch {
-		case name == cacheDir && i.isDir:
-			s.Content.selection.cache = true
-		case !i.isDir:
+		case reason != "":
+			s.Warn("MCPB_INCLUDE %s", reason)
+		case !isDir:
 			s.Content.selection.named[name] = true
+			files = append(files, name)
+		case s.isNew(name, defaults, dirs):
+			s.Content.selection.cache = s.Content.selection.cache || name == cacheDir
+			dirs = append(dirs, name)
 		}
-		list = append(list, i)
 	}
-	return list
+	return dirs, files
 }
 
-// rejects reports whether an inclusion is never made, and why. A file is included by its
-// name even where the lists leave it out; a directory is not.
-func (s *Stage) rejects(i inclusion) bool {
-	names := []string{i.name}
-	if target, _, err := s.root.follow(i.name); err == nil && target != i.name {
+// checkInclude returns the reason why a word is never included, or "". A file is included by its name even where the
+// lists leave it out; a directory is not.
+func (s *Stage) checkInclude(word, name string) (isDir bool, reason string) {
+	parts := strings.Split(name, "/")
+	switch {
+	case name == "" || strings.HasPrefix(name, "/") || name == "." || strings.HasPrefix(name, "./") ||
+		filepath.IsAbs(name):
+		return false, "rejects absolute/relative path: " + word
+	case slices.Contains(parts, "..") || slices.Contains(parts, "."):
+		return false, "rejects path traversal: " + word
+	case parts[0] == runtimes.Dir || name == "run-server.sh":
+		return false, "rejects the runtime's own place: " + word
+	}
+	info, err := os.Stat(filepath.Join(s.root.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return false, "directory not found: " + word
+	}
+	isDir = info.IsDir()
+	names := []string{name}
+	if target, _, err := s.root.follow(name); err == nil {
 		names = append(names, target)
 	}
-	for _, name := range names {
+	for _, one := range names {
 		switch {
-		case s.Content.selection.isIgnored(name, i.isDir):
-			s.Warn("MCPB_INCLUDE names what %s leaves out: %s", ignoreName, i.name)
-			return true
-		case isVersionControl(name, i.isDir), i.isDir && name != cacheDir && !s.Content.selection.takes(name, true):
-			s.Warn("MCPB_INCLUDE rejects what is never shipped: %s", i.name)
-			return true
+		case s.Content.selection.isIgnored(one, isDir):
+			return isDir, "names what " + ignoreName + " leaves out: " + name
+		case isVersionControl(one, isDir), isDir && one != cacheDir && !s.Content.selection.takes(one, true):
+			return isDir, "rejects what is never shipped: " + name
 		}
 	}
-	return false
+	return isDir, ""
 }
 
 // isNew reports whether a directory is not included yet.
-func (s *Stage) isNew(i inclusion, defaults []string, list []inclusion) bool {
-	if slices.Contains(defaults, strings.Split(i.name, "/")[0]) {
-		s.Detail("Skipped %s/ (overlaps with default %s/)", i.name, strings.Split(i.name, "/")[0])
+func (s *Stage) isNew(name string, defaults, dirs []string) bool {
+	if top, _, _ := strings.Cut(name, "/"); slices.Contains(defaults, top) {
+		s.Detail("Skipped %s/ (overlaps with default %s/)", name, top)
 		return false
 	}
-	for _, other := range list {
+	for _, other := range dirs {
 		switch {
-		case i.name == other.name || strings.HasPrefix(i.name, other.name+"/"):
+		case strings.HasPrefix(name+"/", other+"/"):
 			return false
-		case other.isDir && strings.HasPrefix(other.name, i.name+"/"):
-			s.Warn("MCPB_INCLUDE names %s, which is part of %s, before it; name the latter only", other.name, i.name)
+		case strings.HasPrefix(other, name+"/"):
+			s.Warn("MCPB_INCLUDE names %s, which is part of %s, before it; name the latter only", other, name)
 			return false
 		}
 	}
 	return true
 }
 
-// collectIncluded adds the files and directories of MCPB_INCLUDE. Directories come first, so their
-// files are not added again.
-func (s *Stage) collectIncluded(included []inclusion) error {
-	dirs := 0
-	for _, isDir := range []bool{true, false} {
-		for _, i := range included {
-			shown, to := i.name, path.Join(ServerDir, i.name)
-			if i.isDir != isDir || isDir && i.name == cacheDir || s.Content.Has(to) {
-				continue
-			}
-			if isDir {
-				shown += "/"
-				dirs++
-			}
-			s.Detail("Copied %s (custom)", shown)
-			if err := s.Content.tree(s.root, i.name, to); err != nil {
-				return err
-			}
+// collectIncluded adds the directories of MCPB_INCLUDE, and its files that are not in them.
+func (s *Stage) collectIncluded(dirs, files []string) error {
+	dirs = slices.DeleteFunc(dirs, func(name string) bool { return name == cacheDir }) // comes last
+	for _, name := range append(dirs, files...) {
+		to, shown := path.Join(ServerDir, name), name
+		if s.Content.Has(to) {
+			continue
+		}
+		if slices.Contains(dirs, name) {
+			shown += "/"
+		}
+		s.Detail("Copied %s (custom)", shown)
+		if err := s.Content.tree(s.root, name, to); err != nil {
+			return err
 		}
 	}
-	if dirs > 0 && s.Verbose {
-		s.Done("Included %d custom directories", dirs)
+	if len(dirs) > 0 && s.Verbose {
+		s.Done("Included %d custom directories", len(dirs))
 	}
 	return nil
 }

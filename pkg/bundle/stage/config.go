@@ -158,7 +158,9 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 		return id, fmt.Errorf("%q is not a name in the MCP registry; use one such as io.github.you/demo", id.RegistryName)
 	}
 	id.Title = cmp.Or(c.Text("", "title"), project.Title(id.Name))
-	id.Version = cmp.Or(s.Version, c.conf["MCPB_VERSION"], s.versionFile(), c.Text("", "version"), "0.1.0")
+	text, _ := s.Project.ReadFile(filepath.Join(s.Project.Root, "VERSION"), 1<<20) // nil for an unreadable file
+	inFile := strings.Join(strings.Fields(string(text)), "")
+	id.Version = cmp.Or(s.Version, c.conf["MCPB_VERSION"], inFile, c.Text("", "version"), "0.1.0")
 	if err := checkFileName(id.Name, id.Version); err != nil {
 		return id, err
 	}
@@ -181,13 +183,6 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 	}
 	id.Repository = webAddress(id.Repository)
 	return id, nil
-}
-
-// versionFile returns the content of the project's VERSION without white space, or "" if the file is unreadable or
-// longer than 1 MiB.
-func (s *Stage) versionFile() string {
-	text, _ := s.Project.ReadFile(filepath.Join(s.Project.Root, "VERSION"), 1<<20)
-	return strings.Join(strings.Fields(string(text)), "")
 }
 
 // checkFileName returns an error for a text that cannot be part of a file name (CLI-1410).

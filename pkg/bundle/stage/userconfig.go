@@ -167,17 +167,16 @@ func checkRange(field json.RawMessage, kind string, fault func(string, ...any)) 
 	if less(most, least) {
 		fault(`: "min" (%s) must be <= "max" (%s)`, least, most)
 	}
-	if d := rawjson.Get(field, "default"); rawjson.KindOf(d) == rawjson.Number {
-		if less(d, least) {
-			fault(": default (%s) must be >= min (%s)", d, least)
-		}
-		if less(most, d) {
-			fault(": default (%s) must be <= max (%s)", d, most)
-		}
+	d := rawjson.Get(field, "default")
+	if less(d, least) {
+		fault(": default (%s) must be >= min (%s)", d, least)
+	}
+	if less(most, d) {
+		fault(": default (%s) must be <= max (%s)", d, most)
 	}
 }
 
-// less reports whether a is less than b. A missing number is neither less nor more.
+// less reports whether a is less than b. A value that is not a number is neither less nor more.
 func less(a, b json.RawMessage) bool {
 	x, errX := strconv.ParseFloat(string(a), 64)
 	y, errY := strconv.ParseFloat(string(b), 64)

@@ -172,17 +172,11 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if err := outdir.Replace(ctx, r.Path, files, nil); err != nil {
 		return nil, err
 	}
-	return r, addLauncher(root)
-}
-
-// addLauncher creates run-server.sh. It keeps an existing one, because the project's owner
-// may have changed it.
-func addLauncher(root *os.Root) error {
-	_, _, err := runtimes.Launcher(launcher).Create(root, launcher, true)
+	_, _, err = runtimes.Launcher(launcher).Create(root, launcher, true)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		err = nil // the project's owner may have changed it
 	}
-	return err
+	return r, err
 }
 
 func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {

@@ -236,12 +236,9 @@ func (p *Package) path() string { return (&url.URL{Path: p.Filename}).EscapedPat
 
 // PURL returns the identifier of the package in inventories of software.
 func (p *Package) PURL() string {
-	return "pkg:deb/debian/" + url.PathEscape(p.Name) + "@" + purlEscape(p.Version) + "?arch=" + p.Architecture +
+	version := strings.NewReplacer("+", "%2B", ":", "%3A").Replace(url.PathEscape(p.Version))
+	return "pkg:deb/debian/" + url.PathEscape(p.Name) + "@" + version + "?arch=" + p.Architecture +
 		"&distro=" + strings.TrimSuffix(p.archive.Suite, "-security")
-}
-
-func purlEscape(text string) string {
-	return strings.NewReplacer("+", "%2B", ":", "%3A").Replace(url.PathEscape(text))
 }
 
 // Counted returns a reader that calls progress with the number of bytes that were read.

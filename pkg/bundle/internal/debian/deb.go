@@ -213,12 +213,9 @@ func localName(name string) (string, error) {
 // The links themselves, and empty directories in their place, keep their names.
 func merged(name string, isDirOrLink bool) string {
 	top, rest, found := strings.Cut(name, "/")
-	if !isAlias(top) || !found && isDirOrLink {
+	isAlias := slices.Contains([]string{"bin", "sbin", "lib", "lib64"}, top)
+	if !isAlias || !found && isDirOrLink {
 		return name
 	}
 	return strings.TrimSuffix("usr/"+top+"/"+rest, "/")
-}
-
-func isAlias(name string) bool {
-	return slices.Contains([]string{"bin", "sbin", "lib", "lib64"}, name)
 }

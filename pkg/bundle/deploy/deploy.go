@@ -132,13 +132,9 @@ func invalid(what, value, reason string, args ...any) *cli.Error {
 
 // suggest returns a name of a format's form that resembles another one.
 func suggest(name string, f format) string {
-	clean := strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			return c
-		}
-		return '-'
-	}, strings.ToLower(name))
-	clean = strings.Join(strings.FieldsFunc(clean, func(c rune) bool { return c == '-' }), "-")
+	clean := strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	}), "-")
 	clean = strings.TrimRight(clean[:min(len(clean), f.max)], "-")
 	if !f.id.MatchString(clean) {
 		clean = "server-" + clean[:min(len(clean), f.max-len("server-"))]
@@ -200,15 +196,13 @@ func (o Options) check(f format, secret string) error {
 // Decisions returns the lines that a person has to decide, each as FILE:LINE: TEXT.
 func (r *Result) Decisions() (list []string) {
 	for _, f := range r.Files {
-		number := 0
-		for text := range strings.Lines(f.Text) {
-			number++
+		for n, text := range slices.Collect(strings.Lines(f.Text)) {
 			if _, decision, ok := strings.Cut(text, "DECIDE"); ok && !strings.Contains(text, "Lines with DECIDE") {
 				decision = strings.TrimSpace(strings.TrimPrefix(decision, ":"))
 				if before, _, ok := strings.Cut(strings.TrimSpace(text), "#"); decision == "" && ok {
 					decision = strings.TrimSpace(before)
 				}
-				list = append(list, fmt.Sprintf("%s:%d: %s", f.Name, number, decision))
+				list = append(list, fmt.Sprintf("%s:%d: %s", f.Name, n+1, decision))
 			}
 		}
 	}

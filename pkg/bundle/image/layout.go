@@ -199,13 +199,13 @@ func Read(open Opener) (config []byte, each func(visit func(mcpb.File) error) er
 	defer in.Close()
 	r := &reader{open: open}
 	var index v1.IndexManifest
-	if err := decode(in, &index); err != nil {
+	if err := json.NewDecoder(io.LimitReader(in, mcpb.MaxManifest)).Decode(&index); err != nil {
 		return nil, nil, fmt.Errorf("index.json: %w", err)
 	}
 	if len(index.Manifests) == 1 && index.Manifests[0].MediaType.IsIndex() {
 		top := index.Manifests[0].Digest
 		index = v1.IndexManifest{}
-		if err := r.blob(top, func(in io.Reader) error { return decode(in, &index) }); err != nil {
+		if _, err := r.document(top, &index); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -228,12 +228,8 @@ func Read(open Opener) (config []byte, each func(visit func(mcpb.File) error) er
 func (r *reader) add(digest v1.Hash) (config []byte, err error) {
 	var m v1.Manifest
 	var c v1.ConfigFile
-	err = r.blob(digest, func(in io.Reader) error { return decode(in, &m) })
-	if err == nil {
-		err = r.blob(m.Config.Digest, func(in io.Reader) (err error) {
-			config, err = io.ReadAll(io.LimitReader(in, mcpb.MaxManifest))
-			return errors.Join(err, json.Unmarshal(config, &c))
-		})
+	if _, err = r.document(digest, &m); err == nil {
+		config, err = r.document(m.Config.Digest, &c)
 	}
 	if err == nil && !slices.Contains(c.Config.Env, "MCPBASH_PROJECT_ROOT="+imageProject) {
 		err = fmt.Errorf("an image that does not serve the project at %s", imageProject)
@@ -242,8 +238,13 @@ func (r *reader) add(digest v1.Hash) (config []byte, err error) {
 	return config, err
 }
 
-func decode(in io.Reader, to any) error {
-	return json.NewDecoder(io.LimitReader(in, mcpb.MaxManifest)).Decode(to)
+// document decodes a file by its hash, and returns its text.
+func (r *reader) document(h v1.Hash, to any) (text []byte, err error) {
+	err = r.blob(h, func(in io.Reader) (err error) {
+		text, err = io.ReadAll(io.LimitReader(in, mcpb.MaxManifest))
+		return errors.Join(err, json.Unmarshal(text, to))
+	})
+	return text, err
 }
 
 // blob reads a file by its hash, and verifies the hash.

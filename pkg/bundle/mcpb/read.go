@@ -69,7 +69,10 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 	endAt := size - signature - endSize
 	e, err := readEnd(r, endAt)
 	if err != nil {
-		return nil, notAtEnd(r, size, err)
+		if _, errZIP := zip.NewReader(r, size); errZIP == nil {
+			err = errors.New("bytes that belong to no file, after the end of the archive")
+		}
+		return nil, err
 	}
 	whole := size - signature
 	if signature > 0 && int64(e.comment) == signature {
@@ -98,14 +101,6 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 		return nil, err
 	}
 	return a, nil
-}
-
-// notAtEnd returns the error for a file that does not end with the end of an archive.
-func notAtEnd(r io.ReaderAt, size int64, err error) error {
-	if _, errZIP := zip.NewReader(r, size); errZIP == nil {
-		return errors.New("bytes that belong to no file, after the end of the archive")
-	}
-	return err
 }
 
 // unixes are the systems whose names all programs accept unchanged: Unix and macOS.

@@ -249,15 +249,17 @@ const usualCategory = "Productivity"
 
 // Files returns the files by which agents find the plugins (PL-41).
 func (l *Marketplace) Files() []mcpb.File {
+	claude := l.list("./", "description", "version", "author", "homepage", "repository", "license", "keywords", "category")
 	return []mcpb.File{
-		document(".claude-plugin/marketplace.json", l.claude()),
+		document(".claude-plugin/marketplace.json", claude),
 		document(".agents/plugins/marketplace.json", l.agents()),
-		document(".cursor-plugin/marketplace.json", l.cursor()),
+		document(".cursor-plugin/marketplace.json", l.list("", "description")),
 	}
 }
 
-// begin opens a list, with the members that come before its plugins.
-func (l *Marketplace) begin() *rawjson.Builder {
+// list returns the list in the form of Claude Code. prefix begins the paths of plugins, and members are those of their
+// entries.
+func (l *Marketplace) list(prefix string, members ...string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("name").String(l.Name)
 	if l.Owner != "" {
@@ -266,17 +268,17 @@ func (l *Marketplace) begin() *rawjson.Builder {
 	if l.Description != "" {
 		b.Name("metadata").Object().Name("description").String(l.Description).End()
 	}
-	return b.Name("plugins").Array()
-}
-
-func (l *Marketplace) claude() []byte {
-	b := l.begin()
+	b.Name("plugins").Array()
 	for _, e := range l.Entries {
-		b.Object().Name("name").String(e.Name()).Name("source").String("./" + e.Path)
-		for _, name := range []string{"description", "version", "author", "homepage", "repository", "license", "keywords"} {
-			b.OptionalRaw(name, rawjson.Get(e.Manifest, name))
+		b.Object().Name("name").String(e.Name()).Name("source").String(prefix + e.Path)
+		for _, name := range members {
+			if name == "category" {
+				b.Name(name).String(cmp.Or(e.Category, usualCategory))
+			} else {
+				b.OptionalRaw(name, rawjson.Get(e.Manifest, name))
+			}
 		}
-		b.Name("category").String(cmp.Or(e.Category, usualCategory)).End()
+		b.End()
 	}
 	return b.End().End().Bytes()
 }
@@ -291,16 +293,6 @@ func (l *Marketplace) agents() []byte {
 			Name("source").Object().Name("source").String("local").Name("path").String("./" + e.Path).End().
 			Name("policy").Object().Name("installation").String("AVAILABLE").Name("authentication").String("ON_INSTALL").End().
 			Name("category").String(cmp.Or(e.Category, usualCategory)).End()
-	}
-	return b.End().End().Bytes()
-}
-
-func (l *Marketplace) cursor() []byte {
-	b := l.begin()
-	for _, e := range l.Entries {
-		b.Object().Name("name").String(e.Name()).Name("source").String(e.Path)
-		b.Optional("description", rawjson.TextOf(e.Manifest, "description"))
-		b.End()
 	}
 	return b.End().End().Bytes()
 }

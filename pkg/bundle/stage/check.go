@@ -106,17 +106,14 @@ func (s *Stage) smoke(ctx context.Context) error {
 	}
 	env := s.Staged.Env.Clone()
 	env["MCPBASH_PROJECT_ROOT"], env["MCPB_SKIP_LOGIN_SHELL"] = dir, "1"
-	if s.Static {
-		env["MCPBASH_STATIC_REGISTRY"] = "1"
-	}
 	var listed []string
 	for cursor := ""; ; {
 		args := []string{"request", "tools/list"}
 		if cursor != "" {
 			args = append(args, `{"cursor":`+string(rawjson.Quote(cursor))+"}")
 		}
-		r := s.runner.Run(ctx, script.Spec{Script: program, Args: args, Dir: dir, Env: env.Entries(), Timeout: smokeTime,
-			StdoutLimit: 256 << 20, StderrLimit: 1 << 20})
+		r := s.runner.Run(ctx, script.Spec{Script: program, Args: args, Dir: dir, Timeout: smokeTime,
+			Env: append(env.Entries(), s.Environment()...), StdoutLimit: 256 << 20, StderrLimit: 1 << 20})
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
@@ -218,9 +215,7 @@ var (
 
 // checkPaths reports the first path of this machine in a file. Comments do not count.
 func (s *Stage) checkPaths(name string, text []byte) {
-	number := 0
-	for line := range strings.Lines(string(text)) {
-		number++
+	for n, line := range slices.Collect(strings.Lines(string(text))) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
@@ -235,7 +230,7 @@ func (s *Stage) checkPaths(name string, text []byte) {
 		}
 		if found != "" {
 			s.Warn("%s:%d: %s is a path of this machine; begin with $MCPBASH_PROJECT_ROOT or $HOME, or ask with user_config",
-				name, number, found)
+				name, n+1, found)
 			return
 		}
 	}

@@ -61,11 +61,8 @@ func (s *Stage) readConf(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", confFile, err)
 	}
-	for key := range settings.ConfVariables() {
-		if v, ok := values[key.Name]; ok {
-			conf[key.Name] = v
-		}
-	}
+	maps.DeleteFunc(values, func(name, _ string) bool { return !settings.Find(name).IsConf() })
+	maps.Copy(conf, values)
 	return conf, nil
 }
 

@@ -61,8 +61,7 @@ func (s *Stage) addRuntime(ctx context.Context) error {
 	}
 	isHost := func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }
 	if !s.Apart && len(s.Binaries) < len(s.Targets) && !slices.ContainsFunc(s.Binaries, isHost) {
-		s.Fault("No runtime for: %s", runtimes.Host)
-		return s.Fail(ErrRuntime)
+		return s.Reject(ErrRuntime, &runtimes.MissingError{Targets: []runtimes.Target{runtimes.Host}})
 	}
 	files := append(runtimes.Layout(ServerDir+"/"+runtimes.Dir, s.Tree, s.Binaries), runtimes.Launcher(EntryPoint))
 	size := int64(0)

@@ -49,11 +49,11 @@ type Package struct {
 // A Start is a command that starts the program bin/mcp-bash of the package for the system. Those packages are
 // dependencies.
 type Start struct {
-	Command string            // the command's name
-	Prefix  string            // the packages' names without the system: @mcp-bash/runtime-
-	Version string            // the packages' version
-	Project string            // the folder of the project that it serves, or ""
-	Env     map[string]string // variables for the program, unless the user set them
+	Command string            `json:"-"`                 // the command's name
+	Prefix  string            `json:"-"`                 // the packages' names without the system: @mcp-bash/runtime-
+	Version string            `json:"-"`                 // the packages' version
+	Project string            `json:"project,omitempty"` // the folder of the project that it serves, or ""
+	Env     map[string]string `json:"env"`               // variables for the program, unless the user set them
 }
 
 // RuntimePrefix begins the names of the packages that releases publish.
@@ -101,12 +101,7 @@ type manifest struct {
 	CPU         []string          `json:"cpu,omitempty"`
 	Optional    map[string]string `json:"optionalDependencies,omitempty"`
 	Unplugged   bool              `json:"preferUnplugged,omitempty"` // Yarn does not start programs in archives
-	Launch      *launch           `json:"mcpBash,omitempty"`         // for start.js
-}
-
-type launch struct {
-	Project string            `json:"project,omitempty"`
-	Env     map[string]string `json:"env"`
+	Launch      *Start            `json:"mcpBash,omitempty"`         // for start.js
 }
 
 type person struct {
@@ -142,7 +137,7 @@ func (p *Package) manifest() ([]byte, error) {
 		for _, t := range p.Targets {
 			m.Optional[s.Prefix+t.Node()] = s.Version
 		}
-		m.Launch = &launch{s.Project, s.Env}
+		m.Launch = s
 	}
 	for _, list := range []*[]string{&m.Files, &m.OS, &m.CPU} {
 		slices.Sort(*list)

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -121,14 +122,18 @@ func (c *Content) directory(s *source, name, seen, to string, trail []string) er
 // isLeftOut reports whether the bundle leaves a path of the project out. It records a path that the author may miss, as
 // shown.
 func (c *Content) isLeftOut(name, shown string, isDir bool) bool {
-	v, rule := c.selection.decide(name, isDir)
-	switch {
-	case v == refuse:
+	switch rule := c.selection.rule(name, isDir); rule {
+	case "":
+		return false
+	case ignoreName, "litter": // nobody misses it
+	case "version-control", "never-shipped":
+		if path.Base(shown) != cacheDir { // it is made anew
+			c.leftOut = append(c.leftOut, shown)
+		}
+	default: // a file with secrets
 		c.refused = append(c.refused, fmt.Sprintf("%s: %s, by its name", shown, rule))
-	case v == leave && path.Base(shown) != cacheDir: // it is made anew
-		c.leftOut = append(c.leftOut, shown)
 	}
-	return v != take
+	return true
 }
 
 // maxScan is how much of a file is searched for secrets, in bytes.
@@ -259,48 +264,24 @@ const (
 	maxIgnore  = 1 << 20
 )
 
-// A verdict is the decision about a file or a directory.
-type verdict int
-
-const (
-	take   verdict = iota
-	skip           // left out, and not listed: litter, and what .mcpbignore names
-	leave          // left out and listed
-	refuse         // left out as a secret, and listed with the rule
-)
-
 // LeavesOut reports whether bundles leave a path of any project out, unless the project asks for it.
 func LeavesOut(name string, isDir bool) bool { return !new(selection).takes(name, isDir) }
 
-// decide returns the verdict for a path of the project, and the rule for a secret. It also leaves
-// out all files below a directory that is left out.
-func (s *selection) decide(name string, isDir bool) (v verdict, rule string) {
-	if s.named[name] || s.cache && name == cacheDir {
-		return take, ""
-	}
-	if s.isIgnored(name, isDir) {
-		return skip, ""
-	}
-	if s.cache {
+// rule returns the rule that leaves a path of the project out: a section of left-out.txt, or ignoreName. It is "" for a
+// path that is part of the content. A rule also applies to all files below a directory.
+func (s *selection) rule(name string, isDir bool) string {
+	switch {
+	case s.named[name] || s.cache && name == cacheDir:
+		return ""
+	case s.isIgnored(name, isDir):
+		return ignoreName
+	case s.cache:
 		name = strings.TrimPrefix(name, cacheDir+"/")
 	}
-	lists := leftOut()
-	if rule := find(lists[3:], name, isDir); rule != "" {
-		return refuse, rule
-	}
-	switch find(lists, name, isDir) {
-	case "litter":
-		return skip, ""
-	case "version-control", "never-shipped":
-		return leave, ""
-	}
-	return take, ""
+	return cmp.Or(find(leftOut()[3:], name, isDir), find(leftOut()[:3], name, isDir))
 }
 
-func (s *selection) takes(name string, isDir bool) bool {
-	v, _ := s.decide(name, isDir)
-	return v == take
-}
+func (s *selection) takes(name string, isDir bool) bool { return s.rule(name, isDir) == "" }
 
 // isIgnored reports whether .mcpbignore leaves a path out.
 func (s *selection) isIgnored(name string, isDir bool) bool {

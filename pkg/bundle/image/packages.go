@@ -251,9 +251,12 @@ func (i *maker) openSource() (*debian.Source, error) {
 		return nil, err
 	}
 	s := &debian.Source{
-		Get: i.download, Cache: filepath.Join(cache, "debian"), Keyring: debian.DefaultKeyring, Offline: i.Offline,
-		Now:      time.Now(),
-		Progress: func(what string, done, total int64) { i.Bar.Show(what, done, total) },
+		Get: func(ctx context.Context, address string, limit int64, progress func(done int64)) ([]byte, error) {
+			client := web.Client{Progress: func(done, _ int64) { progress(done) }}
+			return client.Get(ctx, address, limit)
+		},
+		Cache: filepath.Join(cache, "debian"), Keyring: debian.DefaultKeyring, Offline: i.Offline, Now: time.Now(),
+		Progress: i.Bar.Show,
 	}
 	if i.o.Keyring != "" {
 		if s.Keyring, err = boundedfile.Read(i.o.Keyring, 1<<20); err != nil {
@@ -273,12 +276,6 @@ func (i *maker) openSource() (*debian.Source, error) {
 			Home: DefaultMirror + "/debian-security"},
 	}
 	return s, nil
-}
-
-func (i *maker) download(ctx context.Context, address string, limit int64,
-	progress func(done int64)) ([]byte, error) {
-	client := web.Client{Progress: func(done, _ int64) { progress(done) }}
-	return client.Get(ctx, address, limit)
 }
 
 var basePackages = []string{

@@ -103,12 +103,11 @@ func TestWriteFails(t *testing.T) {
 // A file, and all files together, can have the maximum size, and not a byte more.
 func TestWriteLimits(t *testing.T) {
 	full, over := Bytes("full", false, make([]byte, 2<<20)), Bytes("over", false, make([]byte, 2<<20+1))
-	limits := bounds{file: 2 << 20, total: 4 << 20}
 	for want, files := range map[string][]File{
 		"": {full, full}, "over: larger than 2 MB": {over},
 		"more than 4 MB of files; leave some out with .mcpbignore": {full, full, Bytes("more", false, []byte("x"))},
 	} {
-		err := write(t.Context(), io.Discard, files, Epoch, nil, limits)
+		err := write(t.Context(), io.Discard, files, Epoch, nil, 2<<20, 4<<20)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%v, not %q", err, want)
 		}

@@ -168,21 +168,18 @@ var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 // bytes (CLI-1432, CLI-1433). Files are compressed on all processors. advance is called with the
 // size of each file that was written. It may be nil.
 func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(bytes int64)) error {
-	return write(ctx, w, files, modified, advance, bounds{MaxFile, MaxTotal})
+	return write(ctx, w, files, modified, advance, MaxFile, MaxTotal)
 }
 
-// bounds limit one file and all files, in bytes.
-type bounds struct{ file, total uint64 }
-
 func write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(int64),
-	limits bounds) error {
+	maxFile, maxTotal uint64) error {
 	if len(files) > MaxEntries {
 		return fmt.Errorf("%d files; a bundle may hold %d", len(files), MaxEntries)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	archive, total := zip.NewWriter(w), uint64(0)
-	for result := range compressAll(ctx, files, limits.file) {
+	for result := range compressAll(ctx, files, maxFile) {
 		packed := <-result
 		if packed.err != nil {
 			if cause := context.Cause(ctx); cause != nil {
@@ -190,8 +187,8 @@ func write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 			}
 			return fmt.Errorf("%s: %w", packed.file.Name, packed.err)
 		}
-		if total += packed.size; total > limits.total {
-			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", limits.total>>20)
+		if total += packed.size; total > maxTotal {
+			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", maxTotal>>20)
 		}
 		if err := packed.write(archive, modified); err != nil {
 			return err

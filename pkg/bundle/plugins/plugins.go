@@ -257,8 +257,8 @@ func (l *Marketplace) Files() []mcpb.File {
 	}
 }
 
-// list returns the list in the form of Claude Code. prefix begins the paths of plugins, and members are those of their
-// entries.
+// list returns the list in the form of Claude Code. prefix begins the paths of plugins. members are the names of the
+// members of entries.
 func (l *Marketplace) list(prefix string, members ...string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("name").String(l.Name)

@@ -111,22 +111,14 @@ const serverPackage = "mcp-bash/cmd/mcp-bash"
 // check returns the program in a file if it is the server of this release for a target. It
 // reads the file instead of running it, because the program can be for another system.
 func check(file string, t Target) (*Binary, error) {
-	f, err := boundedfile.Open(file)
+	text, err := boundedfile.Read(file, maxBinary)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case info.Size() > maxBinary:
-		return nil, fmt.Errorf("%s: not a program", file)
-	}
-	built, err := buildinfo.Read(f)
+	built, err := buildinfo.Read(bytes.NewReader(text))
 	if err != nil || built.Path != serverPackage {
 		return nil, fmt.Errorf("%s: not mcp-bash", file)
 	}
@@ -142,26 +134,10 @@ func check(file string, t Target) (*Binary, error) {
 	if made != t {
 		return nil, fmt.Errorf("%s: for %s", file, made)
 	}
-	if ok, err := contains(f, []byte(cli.Stamp())); err != nil || !ok {
-		return nil, errors.Join(fmt.Errorf("%s: not of version %s", file, cli.Version), err)
+	if !bytes.Contains(text, []byte(cli.Stamp())) {
+		return nil, fmt.Errorf("%s: not of version %s", file, cli.Version)
 	}
-	return &Binary{t, file, info.Size()}, nil
-}
-
-func contains(r io.ReaderAt, text []byte) (bool, error) {
-	const step = 1 << 20
-	buffer := make([]byte, step+len(text))
-	for at := int64(0); ; at += step {
-		n, err := r.ReadAt(buffer, at)
-		if bytes.Contains(buffer[:n], text) {
-			return true, nil
-		}
-		if err == io.EOF {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-	}
+	return &Binary{t, file, int64(len(text))}, nil
 }
 
 // ParseArches parses a list of architectures.

@@ -285,7 +285,7 @@ func (s *selection) takes(name string, isDir bool) bool { return s.rule(name, is
 
 // isIgnored reports whether .mcpbignore leaves a path out.
 func (s *selection) isIgnored(name string, isDir bool) bool {
-	return s.ignore.Decide(name, isDir) == gitignore.Ignored
+	return s.ignore.Ignores(name, isDir)
 }
 
 func isVersionControl(name string, isDir bool) bool { return find(leftOut()[:1], name, isDir) != "" }
@@ -313,7 +313,7 @@ var leftOut = sync.OnceValue(func() (lists []list) {
 func find(lists []list, name string, isDir bool) string {
 	name = strings.ToLower(name)
 	for _, l := range lists {
-		if l.rules.Decide(name, isDir) == gitignore.Ignored {
+		if l.rules.Ignores(name, isDir) {
 			return l.name
 		}
 	}

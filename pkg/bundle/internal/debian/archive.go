@@ -42,12 +42,10 @@ type Archive struct {
 	Home       string // the address that inventories name, whatever the mirror
 }
 
-// A Getter downloads a file of at most limit bytes. It calls progress with the number of bytes that have arrived.
-type Getter func(ctx context.Context, url string, limit int64, progress func(done int64)) ([]byte, error)
-
 // A Source reads archives.
 type Source struct {
-	Get      Getter
+	// Get downloads a file of at most limit bytes. It calls progress with the number of bytes that have arrived.
+	Get      func(ctx context.Context, url string, limit int64, progress func(done int64)) ([]byte, error)
 	Cache    string // a private directory
 	Keyring  []byte // public keys, in OpenPGP's binary or armored form
 	Offline  bool   // use the files of the cache only

@@ -20,15 +20,6 @@ type rule struct {
 	baseName bool // without a slash: compared with the last part of a path
 }
 
-// A Decision is the result of the rules for a path.
-type Decision int
-
-const (
-	Unmentioned Decision = iota // no pattern matches
-	Ignored
-	Kept // the last pattern that matches begins with "!"
-)
-
 // Parse parses the text of an ignore file. Malformed patterns such as "[a" match nothing, as
 // in Git.
 func Parse(text string) Rules {
@@ -72,20 +63,20 @@ func parseRule(line string) (r rule, ok bool) {
 	return r, ok
 }
 
-// Decide returns the result for a slash-separated path relative to the directory of the
-// ignore file. A path below an ignored directory is ignored, even if other patterns match
-// it.
-func (rules Rules) Decide(path string, isDir bool) Decision {
+// Ignores reports whether a slash-separated path relative to the directory of the ignore file is
+// ignored. A path below an ignored directory is ignored, even if other patterns match it.
+func (rules Rules) Ignores(path string, isDir bool) bool {
 	path = latin1(path)
 	for i := range len(path) {
-		if path[i] == '/' && rules.last(path[:i], true) == Ignored {
-			return Ignored
+		if path[i] == '/' && rules.last(path[:i], true) {
+			return true
 		}
 	}
 	return rules.last(path, isDir)
 }
 
-func (rules Rules) last(path string, isDir bool) Decision {
+// last returns the decision of the last pattern that matches.
+func (rules Rules) last(path string, isDir bool) bool {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	for i := len(rules) - 1; i >= 0; i-- {
 		r := &rules[i]
@@ -93,15 +84,11 @@ func (rules Rules) last(path string, isDir bool) Decision {
 		if r.baseName {
 			name = base
 		}
-		switch {
-		case r.dirOnly && !isDir || !r.glob.MatchString(name):
-		case r.keep:
-			return Kept
-		default:
-			return Ignored
+		if (isDir || !r.dirOnly) && r.glob.MatchString(name) {
+			return !r.keep
 		}
 	}
-	return Unmentioned
+	return false
 }
 
 // Expressions for the stars of a pattern.

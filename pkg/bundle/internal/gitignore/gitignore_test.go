@@ -15,7 +15,7 @@ import (
 
 // CLI-1417: typical patterns. "!" before a name means that it is not ignored, and a slash
 // after it means that it is a directory.
-func TestDecide(t *testing.T) {
+func TestIgnores(t *testing.T) {
 	for text, names := range map[string]string{
 		"*.tmp":               "a.tmp x/b.tmp !a.tmp.txt",
 		"/a":                  "a a/b !x/a",
@@ -42,13 +42,13 @@ func TestDecide(t *testing.T) {
 		for name := range strings.FieldsSeq(names) {
 			name, not := strings.CutPrefix(name, "!")
 			name, isDir := strings.CutSuffix(name, "/")
-			if got := rules.Decide(name, isDir); (got == Ignored) == not {
+			if got := rules.Ignores(name, isDir); got == not {
 				t.Errorf("%q: %q: %v", text, name, got)
 			}
 		}
 	}
-	if got := Parse("*\n!a").Decide("a", false); got != Kept {
-		t.Errorf("a file that is kept: %v", got)
+	if Parse("*\n!a").Ignores("a", false) {
+		t.Error("a file that is kept is ignored")
 	}
 }
 
@@ -59,8 +59,8 @@ func TestLongPatterns(t *testing.T) {
 		strings.Repeat("**/", 1<<16) + "z", strings.Repeat("a*", 1<<16), strings.Repeat("**/a/", 1<<16) + "z",
 		strings.Repeat("[a-z]", 1<<16), strings.Repeat("*", 1<<18) + "z",
 	} {
-		if got := Parse(pattern).Decide(name+"b", false); got != Unmentioned {
-			t.Errorf("%.20q: %v", pattern, got)
+		if Parse(pattern).Ignores(name+"b", false) {
+			t.Errorf("%.20q matches", pattern)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func TestAgreesWithGit(t *testing.T) {
 	}
 	ignored, wrong, yes := git.ask(t), 0, 0
 	for i, q := range questions {
-		want, got := ignored[fmt.Sprintf("%d/%s", i, q.name)], Parse(q.rules).Decide(q.name, q.isDir) == Ignored
+		want, got := ignored[fmt.Sprintf("%d/%s", i, q.name)], Parse(q.rules).Ignores(q.name, q.isDir)
 		if want {
 			yes++
 		}
@@ -252,14 +252,14 @@ func TestAgreesWithGit(t *testing.T) {
 }
 
 // CLI-1417: results agree with Git for any rules and any path.
-func FuzzDecide(f *testing.F) {
+func FuzzIgnores(f *testing.F) {
 	f.Add("*.tmp\n!a.tmp\n", "x/a.tmp", false)
 	f.Add("a/**/b\n/c\n", "a/x/y/b", true)
 	f.Add("[!p]*\n![[:alpha:]-z]", "data", false)
 	f.Add("a**/b\n\\ \\ ", "ab", false)
 	git := newRepository(f)
 	f.Fuzz(func(t *testing.T, rules, name string, isDir bool) {
-		got := Parse(rules).Decide(name, isDir)
+		got := Parse(rules).Ignores(name, isDir)
 		if len(rules)+len(name) > 1000 || strings.Contains(name, "\x00") || !filepath.IsLocal(name) ||
 			filepath.Clean(name) != name || name == "." || strings.Contains(strings.ToLower(name), ".git") {
 			return
@@ -271,7 +271,7 @@ func FuzzDecide(f *testing.F) {
 		if err := git.add(t, "q", rules, name, isDir); err != nil {
 			return // not a name on this system
 		}
-		if want := git.ask(t)["q/"+name]; (got == Ignored) != want {
+		if want := git.ask(t)["q/"+name]; got != want {
 			t.Errorf("%q: %q (directory: %t): ignored by Git: %t, by us: %v", rules, name, isDir, want, got)
 		}
 	})

@@ -145,7 +145,7 @@ release (MCPBASH_RELEASE_BASE_URL).`,
 			if gojq {
 				fmt.Fprintln(o.Err, "  ⚠ Warning: --include-gojq: already built in")
 			}
-			return one(bundle.Make(ctx, p, bundle.Options{ManifestOnly: o.manifestOnly, ManifestVersion: manifestVersion}))
+			return one(bundle.Make(ctx, p, o.manifestOnly, manifestVersion))
 		}, func(made []*stage.Result) string {
 			return "open it with your client, or mcp-bash publish " + filepath.Base(made[0].Path) + " --dry-run"
 		}}, nil

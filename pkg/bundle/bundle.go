@@ -24,12 +24,6 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// Options are the options of a bundle.
-type Options struct {
-	ManifestOnly    bool // write nothing, and return the manifest
-	ManifestVersion string
-}
-
 type maker struct {
 	*stage.Stage
 	icon        string
@@ -37,8 +31,9 @@ type maker struct {
 	screenshots []string
 }
 
-// Make makes the bundle of a project. The error can be a [*stage.Failure] or the context's.
-func Make(ctx context.Context, s *stage.Stage, o Options) (*stage.Result, error) {
+// Make makes the bundle of a project, with a version of manifests or "" for the usual one. With manifestOnly it writes
+// nothing, and returns the manifest. The error can be a [*stage.Failure] or the context's.
+func Make(ctx context.Context, s *stage.Stage, manifestOnly bool, version string) (*stage.Result, error) {
 	b := &maker{Stage: s}
 	b.NameAuthor()
 	if err := b.addPictures(); err != nil {
@@ -46,7 +41,7 @@ func Make(ctx context.Context, s *stage.Stage, o Options) (*stage.Result, error)
 	}
 	var manifest []byte
 	err := b.Prepare(ctx, func() error {
-		manifest = b.manifest(o.ManifestVersion)
+		manifest = b.manifest(version)
 		b.check(manifest)
 		return nil
 	})
@@ -55,7 +50,7 @@ func Make(ctx context.Context, s *stage.Stage, o Options) (*stage.Result, error)
 	}
 	r := b.Result(filepath.Join(b.Output, b.ID.FileName(".mcpb")))
 	r.Manifest = manifest
-	if o.ManifestOnly || b.Validate {
+	if manifestOnly || b.Validate {
 		return r, nil
 	}
 	b.Line("Bundling project...")
@@ -386,8 +381,11 @@ func (b *maker) overrides(base start) map[string]start {
 			} else {
 				s.env[at] = v
 			}
+			if switchesOn(v.Name, strings.Trim(string(v.Value), `"`)) { // CLI-1444
+				b.Warn("platform_overrides.%s.env turns on %s, which is for whoever runs the server to decide; leave it out",
+					m.Name, v.Name)
+			}
 		}
-		b.checkSwitches(m.Name, rawjson.Members(rawjson.Get(m.Value, "env")))
 		all[m.Name] = s
 	}
 	return all
@@ -421,14 +419,4 @@ func switchesOn(name, value string) bool {
 		return false
 	}
 	return !slices.Contains(off, strings.ToLower(value))
-}
-
-// checkSwitches warns if the project's environment for a platform turns on a switch of the operator (CLI-1444).
-func (b *maker) checkSwitches(platform string, env []rawjson.Member) {
-	for _, m := range env {
-		if switchesOn(m.Name, strings.Trim(string(m.Value), `"`)) {
-			b.Warn("platform_overrides.%s.env turns on %s, which is for whoever runs the server to decide; leave it out",
-				platform, m.Name)
-		}
-	}
 }

@@ -95,7 +95,6 @@ func (l *layout) put(value any, kind types.MediaType) v1.Descriptor {
 	return v1.Descriptor{MediaType: kind, Size: int64(len(text)), Digest: h}
 }
 
-// name adds a document with a name.
 func (l *layout) name(name string, value any) {
 	l.add(mcpb.Bytes(name, false, append(l.marshal(value), '\n')))
 }

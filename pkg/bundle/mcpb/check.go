@@ -285,28 +285,25 @@ func CheckFiles(doc json.RawMessage, names *Names) (faults []Fault) {
 			faults = append(faults, Fault{path, fmt.Sprintf("%q is not executable", name)})
 		}
 	}
-	has := func(path, name string) { check(path, name, false) }
-	starts := func(path, name string) { check(path, name, true) }
 	if icon := rawjson.TextOf(doc, "icon"); icon != "" {
-		has("icon", icon)
+		check("icon", icon, false)
 	}
 	for i, v := range slices.Collect(rawjson.Elements(rawjson.Get(doc, "icons"))) {
-		has(fmt.Sprintf("icons.%d.src", i), rawjson.TextOf(v, "src"))
+		check(fmt.Sprintf("icons.%d.src", i), rawjson.TextOf(v, "src"), false)
 	}
 	for i, v := range slices.Collect(rawjson.Elements(rawjson.Get(doc, "screenshots"))) {
 		text, _ := rawjson.Text(v)
-		has(fmt.Sprintf("screenshots.%d", i), text)
+		check(fmt.Sprintf("screenshots.%d", i), text, false)
 	}
 	server := rawjson.Get(doc, "server")
-	if rawjson.TextOf(server, "type") == "binary" {
-		starts("server.entry_point", rawjson.TextOf(server, "entry_point"))
-	} else if entry := rawjson.TextOf(server, "entry_point"); entry != "" {
-		has("server.entry_point", entry)
+	isBinary := rawjson.TextOf(server, "type") == "binary"
+	if entry := rawjson.TextOf(server, "entry_point"); isBinary || entry != "" {
+		check("server.entry_point", entry, isBinary)
 	}
 	config := rawjson.Get(server, "mcp_config")
 	command := func(path string, v json.RawMessage) {
 		if name, ok := strings.CutPrefix(rawjson.TextOf(v, "command"), "${__dirname}/"); ok {
-			starts(path+".command", name)
+			check(path+".command", name, true)
 		}
 	}
 	command("server.mcp_config", config)

@@ -83,7 +83,6 @@ func (p *Package) FileName() string {
 	return strings.ReplaceAll(strings.TrimPrefix(p.Name, "@"), "/", "-") + "-" + p.Version
 }
 
-// manifest is a package.json.
 type manifest struct {
 	Name        string            `json:"name"`
 	Version     string            `json:"version"`

@@ -42,7 +42,6 @@ func Name(text string) string {
 	return name
 }
 
-// starter is the program that starts the server.
 const starter = "start-server"
 
 var (

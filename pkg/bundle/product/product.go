@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/image"
@@ -141,16 +142,12 @@ func (p *Product) recognize(s *source) error {
 		if documents[i] == nil {
 			continue
 		}
-		prefix := ""
-		for _, one := range projects {
-			if !form.project.MatchString(one) {
-				continue
-			}
-			if prefix != "" {
-				return errTwo
-			}
-			prefix = one
+		isOther := func(prefix string) bool { return !form.project.MatchString(prefix) }
+		its := slices.DeleteFunc(slices.Clone(projects), isOther)
+		if len(its) > 1 {
+			return errTwo
 		}
+		prefix := strings.Join(its, "")
 		if prefix == "" && s.dir != "" {
 			continue // a project can have such a file
 		}

@@ -200,7 +200,6 @@ func (s *Stage) checkComplete() {
 	}
 }
 
-// settingEndings are the endings of files with settings.
 var settingEndings = []string{".json", ".yaml", ".yml", ".toml", ".conf", ".cfg", ".ini"}
 
 var (

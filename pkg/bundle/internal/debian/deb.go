@@ -127,6 +127,7 @@ func (d *Deb) readControl(name string, content io.Reader) error {
 	if err != nil {
 		return err
 	}
+	files := map[string]*[]byte{"control": &d.Control, "md5sums": &d.MD5Sums, "postinst": &d.PostInst}
 	for t := tar.NewReader(io.LimitReader(unpacked, maxControl)); ; {
 		h, err := t.Next()
 		switch {
@@ -139,19 +140,10 @@ func (d *Deb) readControl(name string, content io.Reader) error {
 		case h.Typeflag != tar.TypeReg:
 			continue
 		}
-		var to *[]byte
-		switch path.Clean(h.Name) {
-		case "control":
-			to = &d.Control
-		case "md5sums":
-			to = &d.MD5Sums
-		case "postinst":
-			to = &d.PostInst
-		default:
-			continue
-		}
-		if *to, err = io.ReadAll(t); err != nil {
-			return err
+		if to := files[path.Clean(h.Name)]; to != nil {
+			if *to, err = io.ReadAll(t); err != nil {
+				return err
+			}
 		}
 	}
 }

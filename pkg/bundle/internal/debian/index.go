@@ -81,11 +81,8 @@ func (x *Index) Has(name string) bool { return len(x.byName[name]) > 0 }
 // isForScripts reports whether a package needs another one only for the scripts that dpkg runs. Nothing
 // runs them here.
 func isForScripts(name, by string) bool {
-	switch name {
-	case "debconf", "debconf-2.0", "dpkg", "init-system-helpers", "install-info", "ucf":
-		return true
-	}
-	return name == "openssl" && by == "ca-certificates"
+	tools := []string{"debconf", "debconf-2.0", "dpkg", "init-system-helpers", "install-info", "ucf"}
+	return slices.Contains(tools, name) || name == "openssl" && by == "ca-certificates"
 }
 
 // Resolve returns packages and their dependencies, ordered by name. The same index and names

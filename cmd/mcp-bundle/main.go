@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
@@ -87,10 +88,11 @@ func (o *options) targets(c *cli.Command) {
 // choose sets the systems. If the user named them, all of them have to be there.
 func (o *options) choose() error {
 	var arches []string
-	if o.arch != "" {
-		var err error
-		if arches, err = runtimes.ParseArches(o.arch); err != nil {
-			return cli.Usagef("--arch: %v", err)
+	for arch := range strings.SplitSeq(o.arch, ",") {
+		if arch = strings.TrimSpace(arch); arch == "amd64" || arch == "arm64" {
+			arches = append(arches, arch)
+		} else if o.arch != "" {
+			return cli.Usagef("--arch: unknown architecture %q; there are amd64, arm64", arch)
 		}
 	}
 	o.Targets = runtimes.Select(o.platform, arches)

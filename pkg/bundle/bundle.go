@@ -171,7 +171,7 @@ func (b *maker) manifest(version string) []byte {
 		}
 	}
 	raw := func(name string, v json.RawMessage) {
-		if !isEmpty(v) {
+		if !slices.Contains([]string{"", "null", "{}", "[]"}, string(rawjson.Normal(v))) {
 			m.Name(name).Raw(v)
 		}
 	}
@@ -212,11 +212,6 @@ func appendAll(m *rawjson.Builder, name string, values []json.RawMessage) {
 		m.Raw(v)
 	}
 	m.End()
-}
-
-func isEmpty(v json.RawMessage) bool {
-	text := string(rawjson.Normal(v))
-	return text == "" || text == "null" || text == "{}" || text == "[]"
 }
 
 func (b *maker) longDescription() string {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"mcp-bash/pkg/bundle/internal/debian"
 	"mcp-bash/pkg/bundle/mcpb"
@@ -94,8 +95,7 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 		}
 		b.End()
 	}
-	b.End().Name("warnings").Strings(r.Warnings).End()
-	return b.Bytes()
+	return b.End().Name("warnings").Strings(r.Warnings).End().Bytes()
 }
 
 type maker struct {
@@ -159,7 +159,11 @@ func (i *maker) layoutFiles(ctx context.Context) ([]mcpb.File, error) {
 		return nil, err
 	}
 	i.Done("Validated project structure")
-	l := newLayout(i.WorkDir("image"), i.r.Tag, i.r.Format)
+	l := &layout{dir: i.WorkDir("image"), tag: i.r.Tag}
+	l.manifest, l.config, l.layer = types.OCIManifestSchema1, types.OCIConfigJSON, types.OCILayer
+	if i.r.Format == Docker { // only its images have a health check
+		l.manifest, l.config, l.layer = types.DockerManifestSchema2, types.DockerConfigJSON, types.DockerLayer
+	}
 	if err := os.Mkdir(l.dir, 0o700); err != nil {
 		return nil, err
 	}

@@ -32,15 +32,6 @@ type layout struct {
 	err                     error
 }
 
-// newLayout returns a layout with the media types of OCI or of Docker. Only images of Docker have a health check.
-func newLayout(dir, tag, format string) *layout {
-	l := &layout{dir: dir, tag: tag}
-	if l.manifest, l.config, l.layer = types.OCIManifestSchema1, types.OCIConfigJSON, types.OCILayer; format == Docker {
-		l.manifest, l.config, l.layer = types.DockerManifestSchema2, types.DockerConfigJSON, types.DockerLayer
-	}
-	return l
-}
-
 // add adds a file. Layers of several platforms can be the same.
 func (l *layout) add(f mcpb.File) {
 	if !slices.ContainsFunc(l.files, func(other mcpb.File) bool { return other.Name == f.Name }) {

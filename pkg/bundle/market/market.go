@@ -90,8 +90,12 @@ func parse(text []byte, manifest func(folder string) ([]byte, error)) (*Descript
 			return nil, fmt.Errorf("plugins: %q: not a folder below that of the file", folder)
 		}
 		e := plugins.Entry{Path: clean, Category: rawjson.TextOf(item, "category")}
-		if e.Manifest, err = readManifest(manifest, clean); err != nil {
-			return nil, fmt.Errorf("plugins: %s: %w; make the plugin with mcp-bash plugin", clean, err)
+		text, err := manifest(clean)
+		if err == nil {
+			e.Manifest, err = parseManifest(text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("plugins: %s: plugin.json: %w; make the plugin with mcp-bash plugin", clean, fsys.Cause(err))
 		}
 		name := e.Name()
 		if seen[name] {
@@ -107,19 +111,12 @@ func parse(text []byte, manifest func(folder string) ([]byte, error)) (*Descript
 	return d, nil
 }
 
-func readManifest(read func(string) ([]byte, error), folder string) (json.RawMessage, error) {
-	text, err := read(folder)
-	if err != nil {
-		return nil, fmt.Errorf("plugin.json: %w", fsys.Cause(err))
-	}
+func parseManifest(text []byte) (json.RawMessage, error) {
 	doc, err := rawjson.Check(text)
-	if err != nil {
-		return nil, fmt.Errorf("plugin.json: %w", err)
+	if name := rawjson.TextOf(doc, "name"); err == nil && (name == "" || plugins.Name(name) != name) {
+		err = fmt.Errorf("no name that all agents accept: %q", name)
 	}
-	if name := rawjson.TextOf(doc, "name"); name == "" || plugins.Name(name) != name {
-		return nil, fmt.Errorf("plugin.json: no name that all agents accept: %q", name)
-	}
-	return rawjson.Normal(doc), nil
+	return rawjson.Normal(doc), err
 }
 
 // Files returns the files for agents, and the entries of the registry (PL-41, PL-42).

@@ -103,15 +103,13 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 	return a, nil
 }
 
-// unixes are the systems whose names all programs accept unchanged: Unix and macOS.
-var unixes = []uint16{3, 19}
-
 func isASCII(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 func (a *Archive) add(f *zip.File) error {
 	kind := f.ExternalAttrs >> 28 // as on Unix, regardless of the entry's system
+	unixes := []uint16{3, 19}     // Unix and macOS, whose names all programs accept unchanged
 	switch {
 	case kind == 4 || f.ExternalAttrs&0x10 != 0 || strings.HasSuffix(f.Name, "/"):
 		return fmt.Errorf("%q: an entry for a directory, which clients do not support", f.Name)

@@ -140,19 +140,6 @@ func check(file string, t Target) (*Binary, error) {
 	return &Binary{t, file, int64(len(text))}, nil
 }
 
-// ParseArches parses a list of architectures.
-func ParseArches(list string) (arches []string, err error) {
-	for arch := range strings.SplitSeq(list, ",") {
-		switch arch = strings.TrimSpace(arch); arch {
-		case "amd64", "arm64":
-			arches = append(arches, arch)
-		default:
-			return nil, fmt.Errorf("unknown architecture %q; there are amd64, arm64", arch)
-		}
-	}
-	return arches, nil
-}
-
 // The scripts that start the server. They run in any POSIX shell.
 var (
 	//go:embed launch/run-server.sh

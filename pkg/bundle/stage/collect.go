@@ -167,10 +167,7 @@ func openSource(dir, base string) (*source, error) {
 		return nil, err
 	}
 	root, err := os.OpenRoot(physical)
-	if err != nil {
-		return nil, err
-	}
-	return &source{root, physical, base}, nil
+	return &source{root, physical, base}, err
 }
 
 // A defaultEntry is a part that every project may have, and its directory or file.

@@ -102,8 +102,7 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	if len(r.Programs) > 0 {
 		b.Name("programs").Strings(r.Programs)
 	}
-	b.End()
-	return b.Bytes()
+	return b.End().Bytes()
 }
 
 // WriteArchive packs files under a temporary name, reads the archive back, and renames it to the path of the result. It

@@ -65,10 +65,9 @@ type Result struct {
 // AppendJSON appends the result as JSON (CLI-1611).
 func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	b := rawjson.Over(dst)
-	b.Object().Name("ok").Bool(true).Name("action").String(action).
+	return b.Object().Name("ok").Bool(true).Name("action").String(action).
 		Name("path").String(r.Path).Name("version").String(r.Version).
-		Name("sha256").String(r.SHA256).Name("files").Int(len(r.Files)).Name("bytes").Int(int(r.Bytes)).End()
-	return b.Bytes()
+		Name("sha256").String(r.SHA256).Name("files").Int(len(r.Files)).Name("bytes").Int(int(r.Bytes)).End().Bytes()
 }
 
 // targets returns the targets that the user chose, or else those that vendor.json records.

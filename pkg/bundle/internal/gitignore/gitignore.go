@@ -91,13 +91,6 @@ func (rules Rules) last(path string, isDir bool) bool {
 	return false
 }
 
-// Expressions for the stars of a pattern.
-const (
-	star  = "[^/]*"
-	stars = ".*"
-	dirs  = "(?:.*/)?" // "**/"
-)
-
 // compile compiles a pattern for names with slashes (isPath), or for single names. The expression
 // matches texts of [latin1]. ok is false for a malformed pattern, which matches nothing.
 func compile(pattern string, isPath bool) (glob *regexp.Regexp, ok bool) {
@@ -154,18 +147,18 @@ func compileStars(pattern string, i int, isPath bool) (expr string, end int) {
 	for end < len(pattern) && pattern[end] == '*' {
 		end++
 	}
-	rest := pattern[end:]
+	rest, inName, anywhere := pattern[end:], "[^/]*", ".*"
 	switch {
 	case !isPath:
-		return stars, end
+		return anywhere, end
 	case end-i < 2, i > 0 && pattern[i-1] != '/' && strings.ContainsAny(pattern[:i], `*?[\`):
-		return star, end
+		return inName, end
 	case strings.HasPrefix(rest, "/"):
-		return dirs, end + 1
+		return "(?:.*/)?", end + 1
 	case rest == "", strings.HasPrefix(rest, `\/`):
-		return stars, end
+		return anywhere, end
 	}
-	return star, end
+	return inName, end
 }
 
 // A set is a set of bytes.

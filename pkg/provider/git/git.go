@@ -104,12 +104,7 @@ func (p *Provider) fetch(ctx context.Context, l location.Git) ([]byte, error) {
 }
 
 func (p *Provider) read(ctx context.Context, l location.Git) ([]byte, error) {
-	roots, err := web.ReadRoots(p.env)
-	if err != nil {
-		return nil, err
-	}
-	client := &web.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env),
-		UserAgent: "git/2 (" + agent() + ")"}
+	client := &web.Client{Policy: p.policy, Network: p.network, Env: p.env, UserAgent: "git/2 (" + agent() + ")"}
 	want := refName(l.Ref)
 	r, err := connect(ctx, client, l, &budget{int64(p.kb) << 10}, want.includes)
 	if err != nil {

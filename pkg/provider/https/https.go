@@ -67,10 +67,12 @@ func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data [
 func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, limit int) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, settings.Seconds(p.timeout))
 	defer cancel()
-	client, err := p.client()
-	if err != nil {
-		return nil, "", err
+	agent := cmp.Or(p.env["MCPBASH_HTTPS_USER_AGENT"], "mcpbash/"+cli.Version)
+	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return nil, "", &provider.Failure{Status: provider.Invalid,
+			Message: "MCPBASH_HTTPS_USER_AGENT must not have control characters"}
 	}
+	client := web.Client{Policy: p.policy, Network: p.network, Env: p.env, UserAgent: agent, OneRequest: true}
 	session, err := client.Open(ctx, o)
 	if err != nil {
 		return nil, "", err
@@ -89,19 +91,6 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 	}
 	mimeType, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
 	return data, ascii.Trim(mimeType), err
-}
-
-func (p *Provider) client() (*web.Client, error) {
-	agent := cmp.Or(p.env["MCPBASH_HTTPS_USER_AGENT"], "mcpbash/"+cli.Version)
-	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return nil, &provider.Failure{Status: provider.Invalid,
-			Message: "MCPBASH_HTTPS_USER_AGENT must not have control characters"}
-	}
-	roots, err := web.ReadRoots(p.env)
-	return &web.Client{
-		Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env), UserAgent: agent,
-		OneRequest: true,
-	}, err
 }
 
 func checkStatus(answer *http.Response) error {

@@ -2,7 +2,6 @@
 package merge
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -45,24 +44,18 @@ func mergeText(base, mine, theirs string) (merged string, conflicts int) {
 		old, own, new := b[i:at], m[j:endMine], t[k:endTheirs]
 		switch {
 		case slices.Equal(own, old):
-			write(&out, new)
+			out.WriteString(strings.Join(new, ""))
 		case slices.Equal(new, old), slices.Equal(new, own):
-			write(&out, own)
+			out.WriteString(strings.Join(own, ""))
 		default:
 			conflicts++
-			write(&out, own)
+			out.WriteString(strings.Join(own, ""))
 		}
 		if at == len(b) {
 			return out.String(), conflicts
 		}
 		out.WriteString(b[at])
 		i, j, k = at+1, endMine+1, endTheirs+1
-	}
-}
-
-func write(out *strings.Builder, lines []string) {
-	for _, l := range lines {
-		out.WriteString(l)
 	}
 }
 
@@ -170,10 +163,7 @@ func mergeValue(base, mine, theirs json.RawMessage, conflicts *int) json.RawMess
 }
 
 func equal(a, b json.RawMessage) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return bytes.Equal(rawjson.AppendCanonical(nil, rawjson.Normal(a)), rawjson.AppendCanonical(nil, rawjson.Normal(b)))
+	return rawjson.Equal(rawjson.Normal(a), rawjson.Normal(b))
 }
 
 // Changed returns the lines that only one of two texts has, in their order. Lines of a begin with "- ", lines of b with

@@ -137,20 +137,12 @@ func isPublished(text string, start, end int) bool {
 // follows reports whether a text ends in one of these words and a space.
 func follows(text string, words ...string) bool {
 	for _, word := range words {
-		before, ok := cutSuffixFold(text, word+" ")
-		if ok && (before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "\n")) {
+		at := len(text) - len(word) - 1
+		if hasSuffixFold(text, word+" ") && (at == 0 || text[at-1] == ' ' || text[at-1] == '\n') {
 			return true
 		}
 	}
 	return false
-}
-
-func cutSuffixFold(text, suffix string) (before string, ok bool) {
-	at := len(text) - len(suffix)
-	if at < 0 || !strings.EqualFold(text[at:], suffix) {
-		return text, false
-	}
-	return text[:at], true
 }
 
 // folders are the folders of a project that messages name.
@@ -170,10 +162,8 @@ func isFile(path, rest string) bool {
 		return false
 	}
 	first, _, _ := strings.Cut(path, "/")
-	for _, folder := range folders {
-		if first == folder {
-			return true
-		}
+	if slices.Contains(folders, first) {
+		return true
 	}
 	name := path[slash+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 && dot < len(name)-1 && !isSecretName(name[dot+1:]) {

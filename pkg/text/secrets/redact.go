@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Redacted replaces a secret.
@@ -435,10 +436,10 @@ func isHeader(word string) bool {
 // value returns the text of a JSON string without its secrets (P-2502).
 func (r *Redactor) value(text string, nested int) string {
 	const bearer = "Bearer "
-	switch {
-	case len(text) >= len(bearer) && strings.EqualFold(text[:len(bearer)], bearer):
+	if _, ok := ascii.CutPrefixFold(text, bearer); ok {
 		return bearer + Redacted
-	case isThreeParts(text):
+	}
+	if isThreeParts(text) {
 		return Redacted
 	}
 	return r.text(text, nested)

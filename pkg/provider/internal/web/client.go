@@ -37,8 +37,7 @@ const maxHead = 64 << 10
 type Client struct {
 	Policy    hosts.Policy
 	Network   hosts.Network
-	Roots     *x509.CertPool // nil for the system's roots
-	Proxy     Proxy
+	Env       map[string]string // for the proxy and the certificates
 	UserAgent string
 	// OneRequest closes the connection after one request.
 	OneRequest bool
@@ -57,7 +56,11 @@ type Session struct {
 // Open checks an origin and looks up its addresses. It makes no connection. The session ends with
 // the context. The error is a [*hosts.Refusal], the context's, or an error for [Explain].
 func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
-	proxy, err := c.Proxy.forOrigin(o)
+	roots, err := readRoots(c.Env)
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := proxyFor(c.Env, o)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +71,7 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ctx: ctx, transport: c.transport(), origin: o, userAgent: c.UserAgent}
+	s := &Session{ctx: ctx, transport: c.transport(roots), origin: o, userAgent: c.UserAgent}
 	s.http.Transport = s.transport
 	s.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	// The session's context, because the context of the transport has no deadline.
@@ -86,11 +89,11 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 
 // transport returns a transport for HTTP/1.1 over TLS. It adds nothing to requests and does not
 // change responses (RES-111).
-func (c *Client) transport() *http.Transport {
+func (c *Client) transport(roots *x509.CertPool) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12,
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12,
 			NextProtos: []string{"http/1.1"}},
 		Protocols:              protocols,
 		DisableCompression:     true,
@@ -228,9 +231,9 @@ func (e *tlsError) Unwrap() error { return e.err }
 // maxCertificates limits the size of a certificate file, in bytes.
 const maxCertificates = 16 << 20
 
-// ReadRoots returns the certificate authorities of CURL_CA_BUNDLE, or of SSL_CERT_FILE and
+// readRoots returns the certificate authorities of CURL_CA_BUNDLE, or of SSL_CERT_FILE and
 // SSL_CERT_DIR (RES-111). The result is nil, for the system's roots, if no variable is set.
-func ReadRoots(env map[string]string) (*x509.CertPool, error) {
+func readRoots(env map[string]string) (*x509.CertPool, error) {
 	file, dirs := env["SSL_CERT_FILE"], env["SSL_CERT_DIR"]
 	if bundle := env["CURL_CA_BUNDLE"]; bundle != "" {
 		file, dirs = bundle, ""
@@ -328,27 +331,14 @@ func certificateFault(err error) string {
 	return "the server's certificate is not valid"
 }
 
-// A Proxy has the proxy settings of the environment (RES-106). The zero value uses no proxy.
-type Proxy struct {
-	url    string
-	direct []string // hosts that are contacted directly
-}
-
-// ReadProxy reads https_proxy and no_proxy, in lower or upper case.
-func ReadProxy(env map[string]string) Proxy {
-	either := func(name string) string {
-		return cmp.Or(env[name], env[strings.ToUpper(name)])
-	}
-	separator := func(r rune) bool { return r == ',' || r == ' ' }
-	return Proxy{either("https_proxy"), strings.FieldsFunc(either("no_proxy"), separator)}
-}
-
-// forOrigin returns the URL of the proxy for an origin, or nil for a direct connection.
-func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
-	if p.url == "" || p.bypasses(o) {
+// proxyFor returns the URL of the proxy for an origin, or nil for a direct connection. The proxy is that of https_proxy
+// and no_proxy, in lower or upper case (RES-106).
+func proxyFor(env map[string]string, o hosts.Origin) (*url.URL, error) {
+	either := func(name string) string { return cmp.Or(env[name], env[strings.ToUpper(name)]) }
+	text := either("https_proxy")
+	if text == "" || bypasses(either("no_proxy"), o) {
 		return nil, nil
 	}
-	text := p.url
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
@@ -371,8 +361,8 @@ func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
 }
 
 // bypasses reports whether no_proxy contains the host, its domain, its network, or *.
-func (p Proxy) bypasses(o hosts.Origin) bool {
-	for _, entry := range p.direct {
+func bypasses(list string, o hosts.Origin) bool {
+	for _, entry := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if entry == "*" {
 			return true
 		}

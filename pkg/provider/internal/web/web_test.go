@@ -21,12 +21,8 @@ import (
 // client returns a client that may contact every host of an internet.
 func client(t *testing.T, in *internet.Internet) *Client {
 	t.Helper()
-	roots, err := ReadRoots(map[string]string{"SSL_CERT_FILE": in.RootsAt})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &Client{Policy: hosts.ReadPolicy(map[string]string{"X_ALLOW_ALL": "true"}, "X"), Network: in.Network(),
-		Roots: roots, UserAgent: "me"}
+		Env: map[string]string{"SSL_CERT_FILE": in.RootsAt}, UserAgent: "me"}
 }
 
 func origin(t *testing.T, host string) hosts.Origin {
@@ -56,7 +52,7 @@ func TestByteOrderMark(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, variable := range []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE"} {
-			if _, err := ReadRoots(map[string]string{variable: file}); err != nil {
+			if _, err := readRoots(map[string]string{variable: file}); err != nil {
 				t.Errorf("%s %.20q: %v", variable, content, err)
 			}
 		}
@@ -294,7 +290,7 @@ func TestProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		proxy, err := ReadProxy(c.env).forOrigin(o)
+		proxy, err := proxyFor(c.env, o)
 		got := ""
 		if proxy != nil {
 			got = proxy.Host
@@ -304,7 +300,7 @@ func TestProxy(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"socks5://p:1", "http://", "://", "http://p:x", "http://%zz", "p:99999", "p:0", "p:"} {
-		if _, err := ReadProxy(map[string]string{"https_proxy": text}).forOrigin(hosts.Origin{Host: "h"}); err == nil {
+		if _, err := proxyFor(map[string]string{"https_proxy": text}, hosts.Origin{Host: "h"}); err == nil {
 			t.Errorf("RES-106: %s is taken", text)
 		}
 	}

@@ -128,11 +128,8 @@ func New(c Config) *Engine {
 		options.Withhold = c.Lock.Withhold
 	}
 	e.Catalog = registry.NewCatalog(p, options)
-	e.ResourceByURI, e.ProviderScripts = e.resourceByURI(), resource.NewScripts(p)
-	e.Prompt, e.TemplateByText = e.prompts(), e.templateByText()
-	e.Templates = e.templates()
-	e.ParamHeaders = e.paramHeaders()
-	e.LongRunning, e.ToolsOfPage = e.longRunning(), e.toolsOfPage()
+	e.ProviderScripts = resource.NewScripts(p)
+	e.setIndexes()
 	e.Level = access.EffectiveLevel(p, c.Log)
 	for _, rule := range []*scriptenv.Rule{&p.Scripts.Tools, &p.Scripts.Providers} {
 		if warning := rule.Warning(); warning != "" {

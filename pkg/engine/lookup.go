@@ -60,22 +60,56 @@ func (e *Engine) nearest(ctx context.Context, name string) string {
 	return cli.Nearest(name, names)
 }
 
-// resourceByURI finds resources by their URIs.
-func (e *Engine) resourceByURI() func(ctx context.Context, uri string) (*resource.Entry, error) {
-	return indexed(e, kinds.Resources, func(i item.Item) (string, *resource.Entry) {
+// setIndexes sets the functions that find items by other texts than their names, and those for all items of a kind.
+func (e *Engine) setIndexes() {
+	e.ResourceByURI = indexed(e, kinds.Resources, func(i item.Item) (string, *resource.Entry) {
 		entry := resource.NewEntry(e.Project, i.JSON)
 		return entry.URI(), entry
 	})
-}
-
-// prompts finds prompts by their names.
-func (e *Engine) prompts() func(ctx context.Context, name string) (*prompt.Entry, error) {
-	return indexed(e, kinds.Prompts, func(i item.Item) (string, *prompt.Entry) { return i.Name, prompt.NewEntry(i.JSON) })
-}
-
-// templateByText finds templates by their texts.
-func (e *Engine) templateByText() Find {
-	return indexed(e, kinds.Templates, func(i item.Item) (string, json.RawMessage) { return templateOf(i.JSON), i.JSON })
+	e.Prompt = indexed(e, kinds.Prompts, func(i item.Item) (string, *prompt.Entry) {
+		return i.Name, prompt.NewEntry(i.JSON)
+	})
+	e.TemplateByText = indexed(e, kinds.Templates, func(i item.Item) (string, json.RawMessage) {
+		return templateOf(i.JSON), i.JSON
+	})
+	e.Templates = derived(e, kinds.Templates, func(list *registry.List) *urimatch.Set {
+		templates := make([]urimatch.Template, len(list.Items))
+		for i, item := range list.Items {
+			templates[i] = urimatch.Template{Name: item.Name, Text: templateOf(item.JSON),
+				MIMEType: rawjson.TextOf(item.JSON, "mimeType")}
+		}
+		return urimatch.NewSet(templates)
+	})
+	e.ParamHeaders = derived(e, kinds.Tools, func(list *registry.List) map[string][]paramheader.Param {
+		params := map[string][]paramheader.Param{}
+		for _, item := range list.Items {
+			if of, _ := paramheader.Parse(rawjson.Get(item.JSON, "inputSchema")); len(of) > 0 {
+				params[item.Name] = of
+			}
+		}
+		return params
+	})
+	e.LongRunning = derived(e, kinds.Tools, func(list *registry.List) (long map[string]tool.LongRunning) {
+		for _, item := range list.Items {
+			if declared, ok := tool.ParseLongRunning(item.JSON); ok {
+				if long == nil {
+					long = map[string]tool.LongRunning{}
+				}
+				long[item.Name] = declared
+			}
+		}
+		return long
+	})
+	e.ToolsOfPage = lookup(derived(e, kinds.Tools, func(list *registry.List) map[string][]string {
+		tools := map[string][]string{}
+		for _, item := range list.Items {
+			link, _ := rawjson.Text(rawjson.Path(item.JSON, "_meta", "ui", "resourceUri"))
+			if page, err := ui.Name(link); err == nil {
+				tools[page] = append(tools[page], item.Name)
+			}
+		}
+		return tools
+	}))
 }
 
 // indexed finds what keyed makes of the items of a kind. The first of several items with a key wins.
@@ -116,59 +150,6 @@ func lookup[T any](index func(context.Context) (map[string]T, error)) func(conte
 		of, err := index(ctx)
 		return of[key], err
 	}
-}
-
-func (e *Engine) templates() func(ctx context.Context) (*urimatch.Set, error) {
-	return derived(e, kinds.Templates, func(list *registry.List) *urimatch.Set {
-		templates := make([]urimatch.Template, len(list.Items))
-		for i, item := range list.Items {
-			templates[i] = urimatch.Template{Name: item.Name, Text: templateOf(item.JSON),
-				MIMEType: rawjson.TextOf(item.JSON, "mimeType")}
-		}
-		return urimatch.NewSet(templates)
-	})
-}
-
-// paramHeaders returns the arguments of tools that clients repeat in HTTP headers.
-func (e *Engine) paramHeaders() func(ctx context.Context) (map[string][]paramheader.Param, error) {
-	return derived(e, kinds.Tools, func(list *registry.List) map[string][]paramheader.Param {
-		params := map[string][]paramheader.Param{}
-		for _, item := range list.Items {
-			if of, _ := paramheader.Parse(rawjson.Get(item.JSON, "inputSchema")); len(of) > 0 {
-				params[item.Name] = of
-			}
-		}
-		return params
-	})
-}
-
-// longRunning returns the long-running tools.
-func (e *Engine) longRunning() func(ctx context.Context) (map[string]tool.LongRunning, error) {
-	return derived(e, kinds.Tools, func(list *registry.List) (long map[string]tool.LongRunning) {
-		for _, item := range list.Items {
-			if declared, ok := tool.ParseLongRunning(item.JSON); ok {
-				if long == nil {
-					long = map[string]tool.LongRunning{}
-				}
-				long[item.Name] = declared
-			}
-		}
-		return long
-	})
-}
-
-// toolsOfPage finds the tools that link to a page.
-func (e *Engine) toolsOfPage() func(ctx context.Context, page string) ([]string, error) {
-	return lookup(derived(e, kinds.Tools, func(list *registry.List) map[string][]string {
-		tools := map[string][]string{}
-		for _, item := range list.Items {
-			link, _ := rawjson.Text(rawjson.Path(item.JSON, "_meta", "ui", "resourceUri"))
-			if page, err := ui.Name(link); err == nil {
-				tools[page] = append(tools[page], item.Name)
-			}
-		}
-		return tools
-	}))
 }
 
 // bound reports whether a resource is bound to the provider of a scheme.

@@ -190,31 +190,12 @@ func Find(named string, warn func(string)) (*Project, error) {
 // Place returns the directory of a place in the table of package code. It returns "" for a place that is not a single
 // directory of the project.
 func (p *Project) Place(place code.Place) string {
-	switch place {
-	case code.Root:
-		return p.Root
-	case code.Above:
-		return filepath.Dir(p.Root)
-	case code.Tools:
-		return p.Tools
-	case code.Prompts:
-		return p.Prompts
-	case code.Resources:
-		return p.Resources
-	case code.Completions:
-		return p.Completions
-	case code.Server:
-		return p.Server
-	case code.Registry:
-		return p.Registry
-	case code.Providers:
-		return p.Providers
-	case code.UI:
-		return p.UI
-	case code.UserHome:
-		return p.Env["HOME"]
-	}
-	return ""
+	const last = code.Used
+	return [...]string{
+		code.Root: p.Root, code.Above: filepath.Dir(p.Root), code.Tools: p.Tools, code.Prompts: p.Prompts,
+		code.Resources: p.Resources, code.Completions: p.Completions, code.Server: p.Server, code.Registry: p.Registry,
+		code.Providers: p.Providers, code.UI: p.UI, code.UserHome: p.Env["HOME"], last: "",
+	}[place]
 }
 
 // RunsNext returns the files and folders of the project with code that our commands run or believe. No confined tool

@@ -200,11 +200,10 @@ type StateError struct {
 
 func (e *StateError) Error() string {
 	reason := e.Err
-	var path *fs.PathError
 	if insecure, ok := errors.AsType[*trust.InsecureError](reason); ok {
 		return "private directory " + insecure.Error()
 	}
-	if errors.As(reason, &path) {
+	if path, ok := errors.AsType[*fs.PathError](reason); ok {
 		reason = path.Err // the name of the file does not matter
 	}
 	return fmt.Sprintf("private directory %s: %s; MCPBASH_TMP_ROOT chooses another place", e.Dir, reason)

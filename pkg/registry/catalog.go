@@ -198,8 +198,7 @@ type request struct {
 func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error) {
 	number, began := c.checks.Add(1), c.now()
 	list, err := c.check(ctx, s, r)
-	var failure *Failure
-	if err != nil && !errors.As(err, &failure) {
+	if _, failed := errors.AsType[*Failure](err); err != nil && !failed {
 		return nil, err // cancelled
 	}
 	if err == nil && c.o.Withhold != nil {

@@ -45,11 +45,8 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 		s.firstHash = from.static.Hash
 		return from.static, nil
 	}
-	list, err := c.build(ctx, s, r, from)
-	if err == nil {
-		err = c.persist(ctx, s, r, list)
-	}
-	for errors.Is(err, errOvertaken) {
+	var list *List
+	for err = errOvertaken; errors.Is(err, errOvertaken); {
 		if list, err = c.build(ctx, s, r, from); err == nil {
 			err = c.persist(ctx, s, r, list)
 		}
@@ -176,21 +173,6 @@ type inputs struct {
 	after    *List
 }
 
-// rescan scans the trees of a kind. It examines again only the directories that have
-// changed since the last scan.
-func (c *Catalog) rescan(ctx context.Context, s *state, within string) (*scan.Result, error) {
-	if s.scan != nil {
-		s.scan.Settle(c.store.clock)
-	}
-	c.scans.Add(1)
-	scanned, err := scan.Run(ctx, c.p, s.kind.Spec(), within, s.scan, c.now())
-	if err != nil {
-		return nil, err
-	}
-	s.scan = scanned
-	return scanned, nil
-}
-
 // build returns the list of a kind. If nothing has changed, it is the last list.
 func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (*List, error) {
 	in := inputs{document: from.document}
@@ -203,14 +185,19 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 		in.declared = s.declared
 	}
 	if from.discover {
-		scanned, err := c.rescan(ctx, s, r.within)
+		if s.scan != nil {
+			s.scan.Settle(c.store.clock)
+		}
+		c.scans.Add(1)
+		scanned, err := scan.Run(ctx, c.p, s.kind.Spec(), r.within, s.scan, c.now())
 		if err != nil {
 			return nil, err
 		}
-		in.scan = scanned.First
+		s.scan, in.scan = scanned, scanned.First
 	}
 	if s.kind.After != nil {
-		in.after = c.preceding(ctx, s.kind.After, r)
+		// The list is from the same refresh, or nil if it is not available.
+		in.after, _ = c.obtain(ctx, c.state(s.kind.After), r.asked, func(*outcome) bool { return false })
 	}
 	partial := r.force && r.within != ""
 	if s.built != nil && in == s.inputs && !partial {
@@ -253,20 +240,10 @@ func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, messages
 	return list, a.Messages
 }
 
-// preceding returns the list that another kind depends on, from the same refresh. It returns
-// nil if the list is not available.
-func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List {
-	list, err := c.obtain(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
-	if err != nil {
-		return nil
-	}
-	return list
-}
-
 func sameItem(a, b item.Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
 
 // outside returns the items of the registry file that a refresh of a subtree keeps.
-func outside(file *registryFile, within string, inside []item.Candidate) []item.Candidate {
+func outside(file *envelope, within string, inside []item.Candidate) []item.Candidate {
 	if file == nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 
@@ -116,16 +115,10 @@ func (l *List) without(reasons map[string]error, last *outcome) *List {
 // project is the one that contains the working directory. The result is nil after an
 // error.
 func CachedNames(kind *kinds.Kind) (names []string) {
-	dir, err := os.Getwd()
+	p, err := project.Find("", func(string) {})
 	if err != nil {
 		return nil
 	}
-	env := project.OSEnv()
-	root, err := project.FindRoot(env, "", dir)
-	if err != nil {
-		return nil
-	}
-	p := project.Open(root, env, dir, func(string) {})
 	list, err := NewCatalog(p, Options{ReadOnly: true}).File(kind)
 	if err != nil {
 		return nil

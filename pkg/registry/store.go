@@ -41,18 +41,13 @@ type store struct {
 	skew  atomic.Int64 // nanoseconds by which the file system's clock is ahead of the system clock
 }
 
-type registryFile struct {
-	envelope
-	stamp folder.Stamp
-}
-
 var (
 	errMissing   = errors.New("missing")
 	errOvertaken = errors.New("another program was faster")
 )
 
 // sum returns the hash, or "" if there is no valid file.
-func (f *registryFile) sum() string {
+func (f *envelope) sum() string {
 	if f == nil {
 		return ""
 	}
@@ -62,24 +57,6 @@ func (f *registryFile) sum() string {
 func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 
 func (s *store) stamp(file string) folder.Stamp { return folder.StampOfPath(s.path(file)) }
-
-// bytes returns the content of a file in the directory. The error may be errMissing or
-// [folder.ErrTooLarge].
-func (s *store) bytes(file string) ([]byte, folder.Stamp, error) {
-	var text []byte
-	var stamp folder.Stamp
-	err := s.check(s.path(file))
-	if err == nil {
-		text, stamp, err = folder.ReadFile(s.path(file), s.limit)
-	}
-	switch {
-	case err != nil && folder.Missing(err):
-		err = errMissing
-	case err != nil:
-		err = fsys.Cause(err)
-	}
-	return text, stamp, err
-}
 
 // File returns the items of a kind's registry file, without a look at the project. The error is [fs.ErrNotExist], or
 // the reason why the file is invalid.
@@ -96,16 +73,25 @@ func (c *Catalog) File(kind *kinds.Kind) (*List, error) {
 
 // read reads the registry file of a kind. The error is errMissing, or the reason why the
 // file is invalid.
-func (s *store) read(k *kinds.Kind) (*registryFile, error) {
-	text, stamp, err := s.bytes(k.File)
+func (s *store) read(k *kinds.Kind) (*envelope, error) {
+	var text []byte
+	var stamp folder.Stamp
+	err := s.check(s.path(k.File))
+	if err == nil {
+		text, stamp, err = folder.ReadFile(s.path(k.File), s.limit)
+	}
+	switch {
+	case err != nil && folder.Missing(err):
+		return nil, errMissing
+	case err != nil:
+		return nil, fsys.Cause(err)
+	}
+	file, err := parseEnvelope(text)
 	if err != nil {
 		return nil, err
 	}
-	e, err := parseEnvelope(text)
-	if err != nil {
-		return nil, err
-	}
-	return &registryFile{*e, stamp}, nil
+	file.stamp = stamp
+	return file, nil
 }
 
 // write writes the registry file of a kind, unless there is a valid file with the same hash,
@@ -269,9 +255,11 @@ func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, li
 	return dst
 }
 
+// An envelope is a valid registry file.
 type envelope struct {
 	hash  string
 	items []json.RawMessage // as written
+	stamp folder.Stamp
 }
 
 // parseEnvelope reads the text of a registry file. The error is the reason why the text is

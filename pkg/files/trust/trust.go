@@ -20,10 +20,7 @@ func CheckOwn(path string, info fs.FileInfo) error {
 	if isLink(info) {
 		return &InsecureError{Path: path, Reason: "symlink", flaw: flawLink}
 	}
-	if e := distrust(path, info, false, nobody); e != nil {
-		return e
-	}
-	return nil
+	return distrust(path, info, false, nobody)
 }
 
 // nobody stands for no other user than ours and root.
@@ -252,8 +249,8 @@ func (w *pathWalk) check(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	shared := info.IsDir() && info.Mode()&fs.ModeSticky != 0 && !fsys.Within(w.top, path)
-	if e := distrust(path, info, shared, w.owner); e != nil {
-		return nil, e
+	if err := distrust(path, info, shared, w.owner); err != nil {
+		return nil, err
 	}
 	return info, nil
 }

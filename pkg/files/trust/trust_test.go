@@ -203,7 +203,7 @@ func TestOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		for uid, want := range map[int]string{us: "", 0: "", 54321: theirs} {
-			e := distrust(name, ownedBy{info, uint32(uid)}, true, nobody)
+			e, _ := errors.AsType[*InsecureError](distrust(name, ownedBy{info, uint32(uid)}, true, nobody))
 			if e == nil && want != "" || e != nil && e.Reason != want {
 				t.Errorf("%s of %d: %v, want %q", name, uid, e, want)
 			}

@@ -249,8 +249,7 @@ func (e *edit) replace(old *version, text []byte) error {
 	} else if errors.Is(err, swap.ErrUnsupported) {
 		err = e.overwrite(fresh, old)
 	}
-	var stuck *stuckError
-	if !errors.As(err, &stuck) {
+	if _, stuck := errors.AsType[*stuckError](err); !stuck {
 		e.dir.Remove(fresh) // missing if it was renamed
 	}
 	return err

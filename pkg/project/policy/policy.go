@@ -89,8 +89,8 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 		return nil
 	}
 	p := project.Project{Root: root, Dirs: project.Dirs{Server: root}}
-	var insecure *trust.InsecureError
-	if errors.As(trust.CheckScript(root, tools, filepath.Join(tools, path)), &insecure) {
+	err := trust.CheckScript(root, tools, filepath.Join(tools, path))
+	if insecure, ok := errors.AsType[*trust.InsecureError](err); ok {
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", name).WithReason(p.Shown(insecure))
 	}
 	return nil

@@ -159,15 +159,8 @@ func isName(host string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(host, ".") {
-		if label == "" || len(label) > 63 {
+		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			return false
-		}
-		for i := range len(label) {
-			switch c := label[i]; {
-			case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_':
-			default:
-				return false
-			}
 		}
 	}
 	return true

@@ -110,15 +110,9 @@ func decode(text string) (string, bool) {
 
 // isRef reports whether a ref name is valid. An empty name means HEAD.
 func isRef(ref string) bool {
-	if strings.HasPrefix(ref, "-") || strings.HasPrefix(ref, "/") || strings.Contains(ref, "..") || len(ref) > 1000 {
-		return false
-	}
-	for i := range len(ref) {
-		if c := ref[i]; c <= ' ' || c == 0x7f || strings.IndexByte(`~^:?*[\`, c) >= 0 {
-			return false
-		}
-	}
-	return true
+	isOdd := func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune(`~^:?*[\`, c) }
+	return !strings.HasPrefix(ref, "-") && !strings.HasPrefix(ref, "/") && !strings.Contains(ref, "..") &&
+		len(ref) <= 1000 && !strings.ContainsFunc(ref, isOdd)
 }
 
 // IsCommit reports whether a ref is a complete or abbreviated commit id (RES-123).

@@ -165,29 +165,34 @@ func (x *Extras) add(list string, value json.RawMessage) (fault string) {
 		return ""
 	}
 	text, ok := rawjson.Text(value)
-	switch {
-	case !ok || text == "" || strings.ContainsRune(text, 0):
+	if !ok || text == "" || strings.ContainsRune(text, 0) {
 		return "not a path"
-	case list == extraExec:
-		x.Exec = append(x.Exec, text)
-	case list == extraRead:
-		x.Read = append(x.Read, text)
-	default:
-		x.Write = append(x.Write, text)
+	}
+	for _, l := range x.lists() {
+		if l.name == list {
+			*l.values = append(*l.values, text)
+		}
 	}
 	return ""
+}
+
+type list struct {
+	name   string
+	values *[]string
+}
+
+// lists returns the lists of texts, by their members.
+func (x *Extras) lists() [3]list {
+	return [...]list{{extraRead, &x.Read}, {extraWrite, &x.Write}, {extraExec, &x.Exec}}
 }
 
 // JSON returns the extras in the form of metadata, without empty lists.
 func (x *Extras) JSON() json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
-	for _, list := range []struct {
-		name   string
-		values []string
-	}{{extraRead, x.Read}, {extraWrite, x.Write}, {extraExec, x.Exec}} {
-		if len(list.values) > 0 {
-			b.Name(list.name).Strings(list.values)
+	for _, l := range x.lists() {
+		if len(*l.values) > 0 {
+			b.Name(l.name).Strings(*l.values)
 		}
 	}
 	if len(x.Connect) > 0 {

@@ -108,8 +108,7 @@ func ReadFile(p *project.Project) ([]byte, error) {
 	if _, err := os.Lstat(file.Path()); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var insecure *trust.InsecureError
-	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
+	if insecure, ok := errors.AsType[*trust.InsecureError](p.CheckTrusted(file)); ok {
 		fault := Faultf("refused: %s", p.Brief(insecure))
 		fault.Insecure = true
 		return nil, fault

@@ -136,9 +136,8 @@ type RegisteredTool struct {
 func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {
 	needed := access.LevelOf(s.JSON)
 	t := RegisteredTool{ToolRegistration: registrationOf(s.JSON), Source: s.Source, RequiredLevel: needed, item: s.JSON}
-	var unreadable *access.UnreadableError
-	if _, err := access.DeclarationOf(s.JSON); errors.As(err, &unreadable) {
-		t.Unreadable = unreadable.Reason
+	if _, err := access.DeclarationOf(s.JSON); err != nil {
+		t.Unreadable = err.Error()
 	}
 	t.Allowed = t.Unreadable == "" && level.Allows(needed)
 	return t

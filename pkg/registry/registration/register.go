@@ -189,8 +189,7 @@ func (r *Project) decided(ctx context.Context, text []byte, decide func(*edit) e
 func (r *Project) checkServerDir() error {
 	trusted := code.RegisterList.In(r.p)
 	file := trusted.Path()
-	var insecure *trust.InsecureError
-	if err := r.p.CheckTrusted(trusted); errors.As(err, &insecure) {
+	if insecure, ok := errors.AsType[*trust.InsecureError](r.p.CheckTrusted(trusted)); ok {
 		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("refused: %s", r.p.Brief(insecure)).Text)
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o200 == 0 {

@@ -125,13 +125,8 @@ func alternatives(entry json.RawMessage) []string {
 		return []string{name}
 	}
 	names, ok := rawjson.Strings(rawjson.Get(entry, "or"))
-	if !ok || len(names) == 0 {
+	if !ok || len(names) == 0 || slices.Contains(names, "") {
 		return nil
-	}
-	for _, name := range names {
-		if name == "" {
-			return nil
-		}
 	}
 	return names
 }

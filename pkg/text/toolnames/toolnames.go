@@ -2,6 +2,7 @@
 package toolnames
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ type Client struct {
 	prefix    string // the text before the name of a tool; the server's name replaces SERVER
 	maxPrefix int    // the limit on the prefix, in characters; 0: unlimited
 	keeps     string // characters that stay in addition to letters and digits; "": all
-	puts      string // the replacement of other characters
+	puts      rune   // the replacement of other characters; 0: none
 	letter    bool   // a name must begin with a letter
 }
 
@@ -28,13 +29,13 @@ const (
 
 // Clients are the known clients.
 var Clients = []Client{
-	{Name: "Claude Code", prefix: "mcp__SERVER__", keeps: "_-", puts: "_", Max: 128, Over: leavesOut},
-	{Name: "Codex CLI", prefix: "mcp__SERVER__", keeps: "_-", puts: "_", Max: 128, Over: shortens},
-	{Name: "Gemini CLI", prefix: "mcp_SERVER_", keeps: "_-.:", puts: "_", Max: 63, Over: shortens},
+	{Name: "Claude Code", prefix: "mcp__SERVER__", keeps: "_-", puts: '_', Max: 128, Over: leavesOut},
+	{Name: "Codex CLI", prefix: "mcp__SERVER__", keeps: "_-", puts: '_', Max: 128, Over: shortens},
+	{Name: "Gemini CLI", prefix: "mcp_SERVER_", keeps: "_-.:", puts: '_', Max: 63, Over: shortens},
 	{Name: "VS Code", prefix: "mcp_SERVER_", maxPrefix: 18, Max: 64, Over: shortens},
-	{Name: "opencode", prefix: "SERVER_", keeps: "_-", puts: "_"},
-	{Name: "Copilot CLI", prefix: "SERVER-", keeps: "_-", puts: "-", Max: 64, Over: shortens},
-	{Name: "Cline", prefix: "SERVER__", keeps: "_-", puts: "_", Max: 64, Over: shortens},
+	{Name: "opencode", prefix: "SERVER_", keeps: "_-", puts: '_'},
+	{Name: "Copilot CLI", prefix: "SERVER-", keeps: "_-", puts: '-', Max: 64, Over: shortens},
+	{Name: "Cline", prefix: "SERVER__", keeps: "_-", puts: '_', Max: 64, Over: shortens},
 	{Name: "Amazon Q CLI", keeps: "_", Max: 64, Over: leavesOut, letter: true},
 }
 
@@ -82,16 +83,12 @@ func (c *Client) mapped(name string) string {
 	if c.keeps == "" {
 		return name
 	}
-	var b strings.Builder
-	for _, r := range name {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune(c.keeps, r):
-			b.WriteRune(r)
-		default:
-			b.WriteString(c.puts)
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(c.keeps, r) {
+			return r
 		}
-	}
-	return b.String()
+		return cmp.Or(c.puts, -1)
+	}, name)
 }
 
 // MaxPortable is the maximum length of a name that every client accepts, in bytes.

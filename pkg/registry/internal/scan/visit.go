@@ -21,11 +21,7 @@ import (
 // kind looks at. It implements [item.Dir].
 type Visit struct {
 	Project *project.Project
-	spec    Spec
-	tree    int    // the index of the kind's tree
-	content string // the content directory, absolute
-	label   string // the content directory in messages
-	stop    func(error)
+	s       *scanner
 
 	dir   folder.Dir
 	Depth int // levels below the content directory
@@ -56,10 +52,7 @@ const (
 )
 
 func newVisit(s *scanner) *Visit {
-	return &Visit{
-		Project: s.p, spec: s.spec, tree: s.at, content: s.content, label: s.label, stop: s.stop,
-		listing: make([]byte, listingSize),
-	}
+	return &Visit{Project: s.p, s: s, listing: make([]byte, listingSize)}
 }
 
 // Files yields the names of the files other than metadata files.
@@ -167,7 +160,7 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	}
 	if err != nil && !folder.Vanished(err) {
 		m.Fault = item.FaultIn(v.Label(name), err)
-		if !v.spec.Guarded { // else BuildTool reports that the tool does not run
+		if !v.s.spec.Guarded { // else BuildTool reports that the tool does not run
 			v.Log(item.Message{
 				Level: mcp.Warning, Topic: item.Malformed, At: m.Fault.At, Text: m.Fault.Reason + ", using defaults",
 				Logged: fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err),
@@ -208,7 +201,7 @@ func (v *Visit) read(name string, limit int) ([]byte, error) {
 	if file.Stamp.Size > uint64(limit) {
 		return nil, fmt.Errorf("larger than %d bytes", limit)
 	}
-	if v.spec.Guarded && file.Exposed {
+	if v.s.spec.Guarded && file.Exposed {
 		v.Recheck()
 		if err := v.Project.CheckPath(filepath.Join(v.AbsPath(), name)); err != nil {
 			return nil, err
@@ -265,7 +258,7 @@ func (v *Visit) open(name string) (folder.File, error) {
 	file, err := v.dir.OpenFile(name)
 	if err != nil {
 		if folder.IsShortage(err) {
-			v.stop(fsys.Cause(err))
+			v.s.stop(fsys.Cause(err))
 		}
 		v.Recheck()
 		v.Observed(folder.Observation{Name: name, Stamp: v.dir.Stamp(name)})
@@ -310,13 +303,13 @@ func (v *Visit) Log(m item.Message) {
 }
 
 // Label returns the path of a file for messages.
-func (v *Visit) Label(name string) string { return path.Join(v.label, v.rec.path, name) }
+func (v *Visit) Label(name string) string { return path.Join(v.s.label, v.rec.path, name) }
 
 // Input returns the input for the item of a file.
 func (v *Visit) Input(file string, sources []item.Source) *item.Input {
 	return &item.Input{
 		Fields:  item.Fields{Sources: sources, Dir: v},
-		Project: v.Project, Noun: v.spec.Noun, FaultLevel: v.spec.FaultLevel, Content: v.spec.Trees[0].Dir(v.Project),
+		Project: v.Project, Noun: v.s.spec.Noun, FaultLevel: v.s.spec.FaultLevel, Content: v.s.spec.Trees[0].Dir(v.Project),
 		Path: path.Join(v.rec.path, file), Label: item.Place{File: v.Label(file)}, IconDirs: []string{v.AbsPath()},
 		Buffer: v.buffer,
 	}
@@ -326,7 +319,7 @@ func (v *Visit) Input(file string, sources []item.Source) *item.Input {
 func (v *Visit) Path() string { return v.rec.path }
 
 // AbsPath returns the path of the directory.
-func (v *Visit) AbsPath() string { return filepath.Join(v.content, filepath.FromSlash(v.rec.path)) }
+func (v *Visit) AbsPath() string { return filepath.Join(v.s.content, filepath.FromSlash(v.rec.path)) }
 
 // Observed records a file that the items of the directory depend on.
 func (v *Visit) Observed(o folder.Observation) { v.rec.observations = append(v.rec.observations, o) }
@@ -336,7 +329,7 @@ func (v *Visit) Recheck() { v.rec.unsure = true }
 
 // Add records an item.
 func (v *Visit) Add(c item.Candidate) {
-	c.Tree = v.tree
+	c.Tree = v.s.at
 	if c.JSON != nil {
 		v.buffer = c.JSON[:0]
 		c.JSON = v.keep(c.JSON)

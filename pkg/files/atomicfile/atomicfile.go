@@ -7,7 +7,6 @@ package atomicfile
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"strings"
@@ -30,9 +29,7 @@ func IsTemporary(name string) bool {
 // Write replaces a file of a directory. Readers see the old or the new text, also after
 // a crash of the machine. The stamp is from before the renaming.
 func Write(dir *os.Root, name string, text []byte) (folder.Stamp, error) {
-	var tag [6]byte
-	rand.Read(tag[:]) // never fails
-	temporary := fmt.Sprintf("%s%s%d-%s", name, temporaryMark, os.Getpid(), hex.EncodeToString(tag[:]))
+	temporary := fmt.Sprintf("%s%s%d-%s", name, temporaryMark, os.Getpid(), rand.Text())
 	f, err := dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return folder.Stamp{}, err

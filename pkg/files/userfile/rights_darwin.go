@@ -9,13 +9,6 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// rights are not compared, because a clone has those of its original.
-type rights struct{}
-
-func (rights) equal(rights) bool { return true }
-
-func rightsOf(*os.File) (rights, error) { return rights{}, nil }
-
 // begin clones the file that will be replaced. A clone has the access control list and
 // extended attributes of its original, and without the C library no other call copies these.
 // Only APFS supports clones.

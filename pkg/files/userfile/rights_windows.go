@@ -9,13 +9,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// rights are not compared, because an access control list is copied from file to file.
-type rights struct{}
-
-func (rights) equal(rights) bool { return true }
-
-func rightsOf(*os.File) (rights, error) { return rights{}, nil }
-
 func names(fs.FileInfo) uint64 { return 1 }
 
 func sameOwner(fs.FileInfo, fs.FileInfo) bool { return true }

@@ -311,34 +311,33 @@ func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err er
 	return filepath.Join(p.State.Dir, name), func() { dir.Remove(name) }, nil
 }
 
-// read takes the fields hook.sh wrote; nil when it did not get to a verdict.
+// read returns the verdict in the fields that hook.sh wrote, or nil if they have none.
 func (p *Policy) read(name string, fields []string) *verdict {
 	var found *verdict
 	var rule *scriptenv.Rule
 	unable := ""
-	for len(fields) > 0 {
-		kind := fields[0]
-		fields = fields[1:]
-		switch {
-		case kind == "log" && len(fields) >= 3:
-			level, _ := mcp.ParseLevel(fields[0])
-			p.Log(level, fields[1], fields[2])
-			fields = fields[3:]
-		case kind == "env" && len(fields) >= 2:
-			rule = p.changed(fields[0], fields[1])
-			fields = fields[2:]
-		case kind == "unable" && len(fields) >= 1:
-			unable = cmp.Or(unable, fields[0])
-			fields = fields[1:]
-		case kind == "allow":
+	for counts := map[string]int{"log": 3, "env": 2, "unable": 1, "builtin": 2, "deny": 3}; len(fields) > 0; {
+		kind, n := fields[0], counts[fields[0]]
+		if fields = fields[1:]; n > len(fields) {
+			break
+		}
+		args := fields[:n]
+		fields = fields[n:]
+		switch kind {
+		case "log":
+			level, _ := mcp.ParseLevel(args[0])
+			p.Log(level, args[1], args[2])
+		case "env":
+			rule = p.changed(args[0], args[1])
+		case "unable":
+			unable = cmp.Or(unable, args[0])
+		case "allow":
 			found = &verdict{}
-		case kind == "builtin" && len(fields) >= 2:
-			list := ReadList(fields[0], fields[1], p.Project.Calls.PolicyContext)
+		case "builtin":
+			list := ReadList(args[0], args[1], p.Project.Calls.PolicyContext)
 			found = &verdict{builtin: &list}
-			fields = fields[2:]
-		case kind == "deny" && len(fields) >= 3:
-			found = &verdict{refusal: refusal(name, fields[0], fields[1], fields[2])}
-			fields = fields[3:]
+		case "deny":
+			found = &verdict{refusal: refusal(name, args[0], args[1], args[2])}
 		}
 	}
 	if unable != "" {

@@ -24,11 +24,22 @@ import (
 	"mcp-bash/pkg/provider/internal/recent"
 )
 
-// names are the templates in the order in which they are listed.
-var names = []string{"form", "data-table", "progress", "diff-viewer", "tree-view", "kanban"}
+// views are the templates in the order in which they are listed, with the functions that draw them.
+var views = [...]struct {
+	name string
+	draw func(object) page
+}{
+	{"form", form}, {"data-table", dataTable}, {"progress", progress}, {"diff-viewer", diffViewer}, {"tree-view", treeView},
+	{"kanban", kanban},
+}
 
 // Names returns the names of all templates.
-func Names() []string { return slices.Clone(names) }
+func Names() (names []string) {
+	for _, v := range views {
+		names = append(names, v.name)
+	}
+	return names
+}
 
 // An UnknownError is the error for an unknown template name (RES-380).
 type UnknownError string
@@ -41,8 +52,8 @@ var errNotJSON = errors.New("the configuration must be one JSON object")
 // (RES-388). The error is an [UnknownError], [errNotJSON], or names the faulty part of the
 // configuration.
 func Render(name string, config []byte) ([]byte, error) {
-	draw := drawer(name)
-	if draw == nil {
+	at := slices.Index(Names(), name)
+	if at < 0 {
 		return nil, UnknownError(name)
 	}
 	value, err := rawjson.Check(config)
@@ -53,31 +64,11 @@ func Render(name string, config []byte) ([]byte, error) {
 		return nil, errNotJSON
 	}
 	var fault error
-	p := draw(object{value, "config", &fault})
+	p := views[at].draw(object{value, "config", &fault})
 	if fault != nil {
 		return nil, fault
 	}
 	return p.document(name), nil
-}
-
-// drawer returns the function of a template, or nil. A table instead of a function would
-// slow the start of a program.
-func drawer(name string) func(object) page {
-	switch name {
-	case "form":
-		return form
-	case "data-table":
-		return dataTable
-	case "progress":
-		return progress
-	case "diff-viewer":
-		return diffViewer
-	case "tree-view":
-		return treeView
-	case "kanban":
-		return kanban
-	}
-	return nil
 }
 
 // marshal returns a value for the script. encoding/json escapes its text so that it cannot

@@ -36,7 +36,8 @@ type Kind struct {
 	Noun   string // "tool": one item, in messages
 	Name   string // "Tool registry": in the message that the registry file is too large
 
-	// The error for a request when the list is not available (see [Kind.Unavailable]).
+	// The error for a request when the list is not available (see [Kind.Unavailable]). By default, the code is that of
+	// an internal error.
 	code    int
 	message string
 
@@ -91,7 +92,7 @@ func (k *Kind) Label(p *project.Project, f item.Candidate) string {
 // Unavailable returns the error for a request that needs the list of this kind. err is the
 // reason why the list is not available.
 func (k *Kind) Unavailable(err error) *mcp.Error {
-	return mcp.Errorf(k.code, "%s", k.message).WithReason(err)
+	return mcp.Errorf(cmp.Or(k.code, mcp.CodeInternal), "%s", k.message).WithReason(err)
 }
 
 // EntryFault returns the reason why a declared entry is invalid for the kind, or ""
@@ -196,28 +197,18 @@ func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	if !ids {
 		return kept
 	}
-	order := make([]*item.Candidate, len(kept))
-	for i := range kept {
-		order[i] = &kept[i]
-	}
-	slices.SortStableFunc(order, func(a, b *item.Candidate) int { return strings.Compare(a.Path, b.Path) })
-	taken := make(map[string]*item.Candidate, len(kept))
-	dropped := make(map[*item.Candidate]bool)
+	order := slices.Clone(kept)
+	slices.SortStableFunc(order, func(a, b item.Candidate) int { return strings.Compare(a.Path, b.Path) })
+	taken, dropped := make(map[string]item.Candidate, len(kept)), make(map[string]bool)
 	for _, f := range order {
-		if first := taken[f.ID]; first != nil {
-			a.duplicate("id", f.ID, *f, *first)
-			dropped[f] = true
+		if first, ok := taken[f.ID]; ok {
+			a.duplicate("id", f.ID, f, first)
+			dropped[f.Name] = true
 			continue
 		}
 		taken[f.ID] = f
 	}
-	result := make([]item.Candidate, 0, len(kept))
-	for i := range kept {
-		if !dropped[&kept[i]] {
-			result = append(result, kept[i])
-		}
-	}
-	return result
+	return slices.DeleteFunc(kept, func(f item.Candidate) bool { return dropped[f.Name] })
 }
 
 // byName orders items by name, then by tree and path.

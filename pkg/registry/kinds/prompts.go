@@ -21,7 +21,6 @@ var Prompts = &Kind{
 	Logger:     "mcp.prompts",
 	Noun:       "prompt",
 	Name:       "Prompts registry",
-	code:       mcp.CodeInternal,
 	message:    "Unable to load prompts registry",
 	FaultLevel: mcp.Err,
 	Plural:     "Prompts",

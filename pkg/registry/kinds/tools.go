@@ -26,7 +26,6 @@ var Tools = &Kind{
 	Logger:     "mcp.tools",
 	Noun:       "tool",
 	Name:       "Tool registry",
-	code:       mcp.CodeInternal,
 	message:    "Unable to load tool registry",
 	FaultLevel: mcp.Warning,
 	Plural:     "Tools",

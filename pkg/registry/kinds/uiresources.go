@@ -25,7 +25,6 @@ var UIResources = &Kind{
 	Logger:     "mcp.ui",
 	Noun:       "UI resource",
 	Name:       "UI registry",
-	code:       mcp.CodeInternal,
 	message:    "Unable to load resources registry",
 	FaultLevel: mcp.Err,
 	TTL:        func(d *project.Discovery) time.Duration { return d.UITTL },

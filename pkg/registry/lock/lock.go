@@ -165,33 +165,28 @@ func parse(text []byte) (*Lock, error) {
 	}
 	var items []Item
 	keys, seen := order(), map[[2]string]bool{}
-	add := func(key string, v json.RawMessage) error {
-		i, err := parseItem(key, v)
-		if name := [2]string{key, i.Name}; err == nil && seen[name] {
-			err = fmt.Errorf("%s: %q is there twice", key, i.Name)
-		} else {
-			seen[name], items = true, append(items, i)
-		}
-		return err
-	}
 	for key, value := range rawjson.All(doc) {
+		list := []json.RawMessage{value}
 		switch {
 		case key == "version":
+			continue
 		case !slices.Contains(keys, key):
-			err = fmt.Errorf("unknown member %q", key)
-		case key == Project:
-			err = add(key, value)
-		case rawjson.KindOf(value) != rawjson.Array:
-			err = fmt.Errorf("%s is not an array", key)
-		default:
-			for v := range rawjson.Elements(value) {
-				if err = add(key, v); err != nil {
-					break
-				}
-			}
+			return nil, fmt.Errorf("unknown member %q", key)
+		case key != Project && rawjson.KindOf(value) != rawjson.Array:
+			return nil, fmt.Errorf("%s is not an array", key)
+		case key != Project:
+			list = slices.Collect(rawjson.Elements(value))
 		}
-		if err != nil {
-			return nil, err
+		for _, v := range list {
+			i, err := parseItem(key, v)
+			if err != nil {
+				return nil, err
+			}
+			name := [2]string{key, i.Name}
+			if seen[name] {
+				return nil, fmt.Errorf("%s: %q is there twice", key, i.Name)
+			}
+			seen[name], items = true, append(items, i)
 		}
 	}
 	if !seen[[2]string{Project, ""}] {

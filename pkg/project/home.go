@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
@@ -57,7 +57,7 @@ type Home struct {
 
 	mu   sync.Mutex
 	done bool
-	made time.Time // the modification time of the SDK's directory
+	made folder.Stamp // of the SDK's directory
 }
 
 // Make unpacks or restores the tree. The caller calls it before each script. After an error, or if the tree was
@@ -68,23 +68,13 @@ func (h *Home) Make() error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.done && isTree(h.Dir) && h.made.Equal(changed(h.sdk())) {
+	sdk := filepath.Join(h.Dir, path.Dir(sdkFile))
+	if h.done && isTree(h.Dir) && h.made == folder.StampOfTarget(sdk) {
 		return nil
 	}
 	err := h.unpack()
-	h.done, h.made = err == nil, changed(h.sdk())
+	h.done, h.made = err == nil, folder.StampOfTarget(sdk)
 	return err
-}
-
-func (h *Home) sdk() string { return filepath.Join(h.Dir, path.Dir(sdkFile)) }
-
-// changed returns the modification time of a directory, or zero.
-func changed(dir string) time.Time {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // FindHome returns the installation tree (P-102, CLI-303): that of MCPBASH_HOME, or the tree around the binary, or
@@ -268,14 +258,10 @@ func CacheDir(env Env) (string, error) {
 // UsePackaged sets the project and the allow list if this program was installed under another name. The project of a
 // program NAME is ../share/NAME/project next to it, with links resolved. Values of the environment stay (CLI-408).
 func UsePackaged() {
-	exe, err := os.Executable()
-	if err != nil || os.Getenv("MCPBASH_PROJECT_ROOT") != "" {
+	if os.Getenv("MCPBASH_PROJECT_ROOT") != "" {
 		return
 	}
-	if exe, err = filepath.EvalSymlinks(exe); err != nil {
-		return
-	}
-	root := packagedRoot(exe)
+	root := packagedRoot(executablePath())
 	if root == "" {
 		return
 	}

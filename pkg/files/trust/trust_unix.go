@@ -34,7 +34,8 @@ func Exposed(mode, uid, gid uint32) bool {
 	return owner || group || others
 }
 
-// distrust returns an [*InsecureError] if other users can change a file, or the content of a directory. Only the owner matters for a link and for a shared directory. The user friend may change it.
+// distrust returns an [*InsecureError] if other users can change a file, or the content of a directory. Only the owner
+// matters for a link and for a shared directory. The user friend may change it.
 func distrust(path string, info fs.FileInfo, shared bool, friend int) error {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -331,8 +331,8 @@ func certificateFault(err error) string {
 	return "the server's certificate is not valid"
 }
 
-// proxyFor returns the URL of the proxy for an origin, or nil for a direct connection. It reads https_proxy and no_proxy,
-// in lower or upper case (RES-106).
+// proxyFor returns the URL of the proxy for an origin, or nil for a direct connection. It reads https_proxy and
+// no_proxy, in lower or upper case (RES-106).
 func proxyFor(env map[string]string, o hosts.Origin) (*url.URL, error) {
 	either := func(name string) string { return cmp.Or(env[name], env[strings.ToUpper(name)]) }
 	text := either("https_proxy")

@@ -29,8 +29,8 @@ var views = [...]struct {
 	name string
 	draw func(object) page
 }{
-	{"form", form}, {"data-table", dataTable}, {"progress", progress}, {"diff-viewer", diffViewer}, {"tree-view", treeView},
-	{"kanban", kanban},
+	{"form", form}, {"data-table", dataTable}, {"progress", progress}, {"diff-viewer", diffViewer},
+	{"tree-view", treeView}, {"kanban", kanban},
 }
 
 // Names returns the names of all templates.

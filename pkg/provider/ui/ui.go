@@ -119,7 +119,12 @@ func (p *Provider) read(at place, limit int) ([]byte, error) {
 // readMeta returns the metadata of a page, or nil if the file is missing or invalid. The registry
 // reports invalid files (RES-306).
 func readMeta(dir *os.Root) json.RawMessage {
-	text, err := boundedfile.ReadIn(dir, metaFile, maxMeta)
+	f, err := openPlain(dir, metaFile)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := boundedfile.ReadAll(f, maxMeta)
 	if err != nil {
 		return nil
 	}

@@ -17,13 +17,12 @@ const (
 )
 
 // MetadataNames returns the possible names of a file's metadata file in order of
-// precedence. The second may be empty.
-func MetadataNames(file string) [2]string {
-	names := [2]string{file + MetadataSuffix}
+// precedence.
+func MetadataNames(file string) []string {
 	if base := Stem(file); base != file {
-		names[1] = base + MetadataSuffix
+		return []string{file + MetadataSuffix, base + MetadataSuffix}
 	}
-	return names
+	return []string{file + MetadataSuffix}
 }
 
 // Stem returns a file name without its last extension.
@@ -63,10 +62,8 @@ func IsDescribed(dir folder.Dir, file string) bool {
 		return text[:n]
 	}
 	for _, name := range MetadataNames(file) {
-		if name != "" {
-			if _, _, err := ParseMetadata(read(name, MaxMetadata)); err == nil {
-				return true
-			}
+		if _, _, err := ParseMetadata(read(name, MaxMetadata)); err == nil {
+			return true
 		}
 	}
 	head, _ := Head(read(file, MaxHead))

@@ -248,7 +248,7 @@ func (t *tree) owned(kind *kinds.Kind, name string, entry json.RawMessage) []str
 	switch kind {
 	case kinds.Tools:
 		names := item.MetadataNames("tools/" + file) // the item has their content
-		return slices.DeleteFunc(t.below(unit("tools/"+file)), func(f string) bool { return slices.Contains(names[:], f) })
+		return slices.DeleteFunc(t.below(unit("tools/"+file)), func(f string) bool { return slices.Contains(names, f) })
 	case kinds.UIResources:
 		return slices.Concat(t.below("ui/"+name), t.below("tools/"+name+"/ui"))
 	case kinds.Completions:

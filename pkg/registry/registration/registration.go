@@ -108,16 +108,15 @@ func withoutComputed(object json.RawMessage, faults *faultList) json.RawMessage 
 	if reason := rawjson.TextOf(object, "unreadable"); reason != "" {
 		faults.add("", "unreadable: "+reason+"; correct it first")
 	}
-	for _, name := range computed {
-		object = rawjson.With(object, name, nil)
-	}
+	except := slices.Clone(computed)
 	if rawjson.TextOf(object, "version") == defaultVersion { // perhaps it is not declared
-		object = rawjson.With(object, "version", nil)
+		except = append(except, "version")
 	}
 	if !rawjson.Absent(rawjson.Get(object, "inputSchema")) {
-		object = rawjson.With(object, "parameters", nil)
+		except = append(except, "parameters")
 	}
-	return object
+	var b rawjson.Builder
+	return b.Object().Members(object, except...).End().Bytes()
 }
 
 // refusedByAll reports whether all clients refuse or change a tool name that contains the

@@ -101,7 +101,7 @@ func (v *Visit) HasMetadata() bool {
 // next metadata file is read.
 func (v *Visit) MetadataOf(file string) *Metadata {
 	for _, name := range item.MetadataNames(file) {
-		if name != "" && v.HasFile(name) {
+		if v.HasFile(name) {
 			if m := v.MetadataFile(name); m.Usable {
 				m.Paired = true
 				return m
@@ -115,7 +115,6 @@ func (v *Visit) MetadataOf(file string) *Metadata {
 func (v *Visit) Unreadable(file string) (faults []item.Fault) {
 	for _, name := range item.MetadataNames(file) {
 		switch {
-		case name == "":
 		case v.hasDir(name), v.has(folder.Entry{Name: name, Odd: true}):
 			faults = append(faults, item.Fault{At: item.Place{File: v.Label(name)},
 				Reason: "a link or no regular file, which is not read; put the file itself there"})

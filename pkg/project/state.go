@@ -178,38 +178,30 @@ func (s *State) lacks() bool {
 // open is [State.Root]. The caller has locked mu.
 func (s *State) open() (*os.Root, error) {
 	if s.ended { // nobody would remove it
-		return nil, &StateError{s.Dir, fs.ErrClosed}
+		return nil, stateError(s.Dir, fs.ErrClosed)
 	}
 	if s.dir != nil && !s.dir.isThere() {
 		s.dir, s.complete = nil, false // the garbage collector closes it, because a call may still use it
 	}
 	if !s.complete {
 		if err := s.fill(); err != nil {
-			return nil, &StateError{s.Dir, err}
+			return nil, stateError(s.Dir, err)
 		}
 		s.complete, s.claimed = true, time.Now()
 	}
 	return s.dir.root, nil
 }
 
-// A StateError means that the private directory of a run cannot be created.
-type StateError struct {
-	Dir string
-	Err error
-}
-
-func (e *StateError) Error() string {
-	reason := e.Err
-	if insecure, ok := errors.AsType[*trust.InsecureError](reason); ok {
-		return "private directory " + insecure.Error()
+// stateError returns the reason why the private directory of a run cannot be created.
+func stateError(dir string, err error) error {
+	if insecure, ok := errors.AsType[*trust.InsecureError](err); ok {
+		return fmt.Errorf("private directory %w", insecure)
 	}
-	if path, ok := errors.AsType[*fs.PathError](reason); ok {
-		reason = path.Err // the name of the file does not matter
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err // the name of the file does not matter
 	}
-	return fmt.Sprintf("private directory %s: %s; MCPBASH_TMP_ROOT chooses another place", e.Dir, reason)
+	return fmt.Errorf("private directory %s: %w; MCPBASH_TMP_ROOT chooses another place", dir, err)
 }
-
-func (e *StateError) Unwrap() error { return e.Err }
 
 func (s *State) fill() (err error) {
 	if s.dir == nil {
@@ -257,7 +249,7 @@ func (s *State) write(name string) error {
 // NewDebugState creates the directory of mcp-bash debug, which is kept (P-2500).
 func NewDebugState(env Env) (*State, error) {
 	if dir, err := refuseLinks(env); err != nil {
-		return nil, &StateError{dir, err}
+		return nil, stateError(dir, err)
 	}
 	s := &State{Dir: filepath.Join(cmp.Or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
 	s.Program = self()

@@ -79,7 +79,7 @@ func (c *Catalog) failure(ctx context.Context, s *state, r request, from origin,
 	var declared *declare.Fault
 	var locked *atomicfile.LockedError
 	var unwritable *atomicfile.UnwritableError
-	var limit *limitError
+	var limit limitError
 	switch {
 	case errors.As(err, &declared):
 		level = s.kind.FaultLevel

@@ -366,7 +366,7 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 	}
 	text := writeEnvelope(list.JSON(), list.Hash, c.now(), c.store.limit)
 	if text == nil {
-		return &limitError{s.kind, c.store.limit}
+		return limitError(fmt.Sprintf("%s exceeds %d byte cap", s.kind.Name, c.store.limit))
 	}
 	if c.o.ReadOnly {
 		s.unsaved = list
@@ -425,14 +425,9 @@ func (c *Catalog) versionOf(hash string, st folder.Stamp) fileVersion {
 }
 
 // A limitError means that the registry file would be too large.
-type limitError struct {
-	kind  *kinds.Kind
-	limit int
-}
+type limitError string
 
-func (e *limitError) Error() string {
-	return fmt.Sprintf("%s exceeds %d byte cap", e.kind.Name, e.limit)
-}
+func (e limitError) Error() string { return string(e) }
 
 // Portable returns the registry file of a kind for another machine, with the time generated
 // and without paths of this machine. A URI of a file below root, the project's directory on

@@ -3,6 +3,7 @@ package access
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -64,15 +65,10 @@ var Declaring = []Member{
 // read (CF-63).
 const Unreadable = "unreadable"
 
-// An UnreadableError is the reason why the declaration of a tool cannot be read.
-type UnreadableError struct{ Reason string }
-
-func (e *UnreadableError) Error() string { return e.Reason }
-
 // DeclarationOf returns the declaration in a registry entry, without unknown capabilities (CF-3).
-// The error is an [*UnreadableError]; then the tool must not run.
+// The error is the reason why the declaration cannot be read; then the tool must not run.
 func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
-	fault := func(reason string) { err = cmp.Or(err, error(&UnreadableError{reason})) }
+	fault := func(reason string) { err = cmp.Or(err, errors.New(reason)) }
 	rawjson.Each(item, func(name, value json.RawMessage) {
 		switch {
 		case rawjson.Absent(value):

@@ -179,18 +179,11 @@ func (p *Provider) failure(err error, l location.Git) error {
 	if location.IsCommit(l.Ref) {
 		f.Message = "Failed to fetch commit " + l.Ref
 	}
-	f.Log = f.Message + ": " + explain(err)
+	f.Log = f.Message + ": " + web.Explain(err)
 	if errors.Is(err, context.DeadlineExceeded) {
 		f.Log += fmt.Sprintf(" after %d s", p.timeout)
 	}
 	return f
-}
-
-func explain(err error) string {
-	if status, ok := errors.AsType[statusError](err); ok {
-		return status.Error()
-	}
-	return web.Explain(err)
 }
 
 func (p *Provider) refusal(r *hosts.Refusal) error {

@@ -38,9 +38,7 @@ const (
 // version2 requests version 2 of the protocol. Older servers ignore the header.
 var version2 = http.Header{"Git-Protocol": {"version=2"}}
 
-type statusError int
-
-func (e statusError) Error() string { return fmt.Sprintf("HTTP error: %d", int(e)) }
+func statusError(status int) error { return web.ProtocolError(fmt.Sprintf("HTTP error: %d", status)) }
 
 // connect opens a repository. wanted selects refs from the advertisement of old servers, which contains all of them.
 func connect(ctx context.Context, c *web.Client, l location.Git, b *budget,

@@ -77,14 +77,10 @@ func (f *Fields) checker(topic Topic, s *Source, name string) *checker {
 
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-type (
-	memberCheck  func(name string, value json.RawMessage) json.RawMessage
-	elementCheck func(value json.RawMessage) json.RawMessage
-)
-
 // object returns an object with the values that check returns. A member whose value is
 // nil is left out.
-func (c *checker) object(v json.RawMessage, check memberCheck) json.RawMessage {
+func (c *checker) object(v json.RawMessage,
+	check func(name string, value json.RawMessage) json.RawMessage) json.RawMessage {
 	members := rawjson.Members(v)
 	changed := false
 	for i, m := range members {
@@ -105,7 +101,7 @@ func (c *checker) object(v json.RawMessage, check memberCheck) json.RawMessage {
 }
 
 // array returns an array with the elements that check returns, without nil elements.
-func (c *checker) array(v json.RawMessage, check elementCheck) json.RawMessage {
+func (c *checker) array(v json.RawMessage, check func(value json.RawMessage) json.RawMessage) json.RawMessage {
 	elements := slices.Collect(rawjson.Elements(v))
 	changed := false
 	for i, e := range elements {

@@ -77,21 +77,17 @@ func buildCompletion(s *item.Input) (item.Candidate, bool) {
 		return item.Candidate{}, s.LeaveOut(fmt.Sprintf("Completion path %s invalid or outside server root", s.Path))
 	}
 	s.Path = path
-	checkRunnable(s, filepath.Join(s.Project.Root, filepath.FromSlash(path)))
+	file := filepath.Join(s.Project.Root, filepath.FromSlash(path))
+	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) { // T-44
+		s.Log(item.Message{Level: mcp.Warning, At: s.Label,
+			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, shell.Quote(file))})
+	}
 	s.CheckKeys(completionFields)
 	w := s.Begin(name)
 	w.Put("path", rawjson.Quote(s.Path))
 	w.Put("kind", rawjson.Quote("shell"))
 	w.Put("timeoutSecs", s.Limit("timeoutSecs"))
 	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(completionFields)}, ID: name, Path: s.Path}, true
-}
-
-// checkRunnable warns about a script that cannot be started (T-44).
-func checkRunnable(s *item.Input, file string) {
-	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) {
-		s.Log(item.Message{Level: mcp.Warning, At: s.Label,
-			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, shell.Quote(file))})
-	}
 }
 
 // sidecarSuffixes are the suffixes of completion scripts. A completion script has the name

@@ -162,19 +162,12 @@ const (
 // Find returns the alternatives that are installed: on a PATH, or by their path.
 func (d *Dependency) Find(path string) (found []string) {
 	for _, name := range d.Programs {
-		if file := locate(name, path); file != "" {
+		isName := filepath.IsAbs(name) || !strings.ContainsAny(name, `/\`) // no other path names a program
+		if file := script.Locate(name, path); isName && file != "" {
 			found = append(found, file)
 		}
 	}
 	return found
-}
-
-// locate returns the file of a program. Other paths than absolute ones are not names of programs.
-func locate(name, path string) string {
-	if !filepath.IsAbs(name) && strings.ContainsAny(name, `/\`) {
-		return ""
-	}
-	return script.Locate(name, path)
 }
 
 // Absent returns the verdict for a dependency without an installed program.

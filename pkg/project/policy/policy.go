@@ -311,7 +311,7 @@ func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err er
 	return filepath.Join(p.State.Dir, name), func() { dir.Remove(name) }, nil
 }
 
-// read returns the verdict in the fields that hook.sh wrote, or nil if they have none.
+// read returns the verdict that hook.sh wrote, or nil if it did not reach one.
 func (p *Policy) read(name string, fields []string) *verdict {
 	var found *verdict
 	var rule *scriptenv.Rule

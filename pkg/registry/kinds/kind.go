@@ -36,8 +36,7 @@ type Kind struct {
 	Noun   string // "tool": one item, in messages
 	Name   string // "Tool registry": in the message that the registry file is too large
 
-	// The error for a request when the list is not available (see [Kind.Unavailable]). By default, the code is that of
-	// an internal error.
+	// The error for a request when the list is not available (see [Kind.Unavailable]). 0 means an internal error.
 	code    int
 	message string
 

@@ -228,7 +228,7 @@ func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, messages
 		}
 	}
 	if in.declared != nil {
-		a.Declared = in.declared.Declared()
+		a.Declared = &in.declared.Declared
 		a.Messages = append(a.Messages, in.declared.Messages...)
 	}
 	items := kinds.Without(a.Items(), in.document.Excluded(s.kind))

@@ -145,7 +145,7 @@ type SourcedTool struct {
 func sourced(list *List, declared *declare.Built) []SourcedTool {
 	isDeclared := make(map[string]bool)
 	if declared != nil {
-		for _, f := range declared.Candidates {
+		for _, f := range declared.Found {
 			isDeclared[f.Name] = true
 		}
 	}

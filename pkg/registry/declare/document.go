@@ -238,19 +238,13 @@ func listOf(kind *kinds.Kind, array json.RawMessage) *List {
 
 // A Built contains the items of a list, and the files that they depend on.
 type Built struct {
-	From       *List
-	Candidates []item.Candidate
-	Messages   []item.Message
-	Dropped    []string         // the reason for each entry that was left out
-	hidden     []item.Candidate // the names, ids and paths of these entries: see [kinds.Declared]
+	kinds.Declared
+	From     *List
+	Messages []item.Message
+	Dropped  []string // the reason for each entry that was left out
 
 	observations []folder.Observation
 	unsure       bool // build the items again in any case
-}
-
-// Declared returns the items in the form of package kinds.
-func (b *Built) Declared() *kinds.Declared {
-	return &kinds.Declared{Found: b.Candidates, Hidden: b.hidden, Sorted: b.From.sorted}
 }
 
 // Paths returns the paths of the entries as they are in the file.
@@ -270,6 +264,7 @@ func Build(p *project.Project, k *kinds.Kind, list *List, last *Built) *Built {
 		return last
 	}
 	result := &Built{From: list}
+	result.Sorted = list.sorted
 	content := k.ContentDir(p)
 	for i, entry := range list.entries {
 		where := item.Location{File: list.Origin, Part: fmt.Sprintf("%s[%d]", k.Key, i), Text: list.text}
@@ -287,11 +282,11 @@ func Build(p *project.Project, k *kinds.Kind, list *List, last *Built) *Built {
 			f, ok = k.Build(s)
 		}
 		if ok {
-			result.Candidates = append(result.Candidates, f)
+			result.Found = append(result.Found, f)
 			continue
 		}
 		result.Dropped = append(result.Dropped, result.Messages[len(result.Messages)-1].Line())
-		result.hidden = append(result.hidden, item.Candidate{
+		result.Hidden = append(result.Hidden, item.Candidate{
 			Item: item.Item{Name: rawjson.TextOf(entry, "name")}, ID: rawjson.TextOf(entry, "id"), Path: file,
 		})
 	}

@@ -26,7 +26,7 @@ func FuzzDeclarations(f *testing.F) {
 			if m == nil {
 				continue
 			}
-			a := &kinds.Assembly{Project: p, Kind: k, Discovered: m.Merge, Declared: Build(p, k, m, nil).Declared()}
+			a := &kinds.Assembly{Project: p, Kind: k, Discovered: m.Merge, Declared: &Build(p, k, m, nil).Declared}
 			for _, item := range kinds.Without(a.Items(), d.Excluded(k)) {
 				if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" {
 					t.Errorf("%s: %v: %q", k.Key, err, item.JSON)

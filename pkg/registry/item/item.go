@@ -406,10 +406,7 @@ func URI(p *project.Project, item json.RawMessage) string {
 	if rawjson.True(rawjson.Get(item, "uriAuto")) {
 		return FileURI(p.Resources, rawjson.TextOf(item, "path"))
 	}
-	return expandURI(p, rawjson.TextOf(item, "uri"))
-}
-
-func expandURI(p *project.Project, uri string) string {
+	uri := rawjson.TextOf(item, "uri")
 	if !strings.Contains(uri, "${") {
 		return uri
 	}

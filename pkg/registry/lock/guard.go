@@ -27,7 +27,12 @@ type Guard struct {
 
 	mu      sync.Mutex
 	tree    *tree
-	printed map[string]error // the last reason of each item
+	printed map[string]reason // the last one of each item
+}
+
+type reason struct {
+	text string
+	err  error
 }
 
 // A DriftError is the difference of an item from the lock.
@@ -64,7 +69,7 @@ func NewGuard(p *project.Project) (*Guard, error) {
 		return nil, err
 	}
 	g := &Guard{pinned: pinned, owner: owners(pinned.Items), units: map[string]bool{}, items: map[string][]*Item{},
-		tree: newTree(p, p.Root), printed: map[string]error{}, notice: func(string) {}}
+		tree: newTree(p, p.Root), printed: map[string]reason{}, notice: func(string) {}}
 	for at := range pinned.Items {
 		i := &pinned.Items[at]
 		for file := range rawjson.All(rawjson.Get(i.JSON, filesMember)) {
@@ -140,11 +145,12 @@ func (g *Guard) report(key, effect string, err error) error {
 		delete(g.printed, key)
 		return nil
 	}
-	if last := g.printed[key]; last == nil || last.Error() != err.Error() {
-		g.printed[key] = err
-		g.notice("mcp-bash: " + err.Error() + "; " + effect + ". Run mcp-bash registry lock --check")
+	text := err.Error()
+	if g.printed[key].text != text {
+		g.printed[key] = reason{text, err}
+		g.notice("mcp-bash: " + text + "; " + effect + ". Run mcp-bash registry lock --check")
 	}
-	return g.printed[key]
+	return g.printed[key].err
 }
 
 // Allow returns the reason why files of the project may not be started, or nil. It compares them, the files of their

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,6 +67,38 @@ func (b *bench) record() error {
 			f.atMost(floor, 1.05)
 		}
 		b.report.put(f)
+		if c.more > 0 && c.times > 1 {
+			if err := b.line(c.name, on); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// line measures the minimum for a request with a line: to hash it for the next one, and to append it to a file.
+func (b *bench) line(name, record string) error {
+	text, err := os.ReadFile(record)
+	if err != nil {
+		return err
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	line := lines[len(lines)-3] // not the seal of the end, and not what follows the last line end
+	file, err := os.OpenFile(record+".alone", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	values, err := rounds(b.rounds(400), 10, []task{timed(20, func() error {
+		sha256.Sum256(line)
+		_, err := file.Write(line)
+		return err
+	})})
+	if err != nil {
+		return err
+	}
+	f := newFigure(fmt.Sprintf("  hash and write a line of it, %d bytes", len(line)), "", "ms")
+	f.add(floor, values[0][0])
+	b.report.put(f)
 	return nil
 }

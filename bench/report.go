@@ -45,6 +45,7 @@ type claim struct {
 	High   float64 `json:"high"`
 	Target string  `json:"target,omitempty"`
 	Met    bool    `json:"met"`
+	Unit   string  `json:"unit,omitempty"` // of a difference; else it is a ratio, or has the unit of the figure
 }
 
 func newFigure(name, floor, unit string) *figure {
@@ -94,13 +95,16 @@ func (f *figure) below(column string) {
 func (f *figure) atMostMore(column string, bound float64) {
 	f.claim("− "+column, f.samples[ours], f.samples[column], difference, fmt.Sprintf("≤ %g %s", bound, f.Unit),
 		func(v float64) bool { return v <= bound })
+	if n := len(f.Claims); n > 0 {
+		f.Claims[n-1].Unit = f.Unit
+	}
 }
 
 // absolute claims something about our own value.
 func (f *figure) absolute(bound float64) {
 	if v := f.Values[ours]; v != nil {
 		f.Claims = append(f.Claims, claim{"ours", v.Median, v.Low, v.High, fmt.Sprintf("≤ %g %s", bound, f.Unit),
-			v.Median <= bound})
+			v.Median <= bound, ""})
 	}
 }
 
@@ -179,10 +183,10 @@ func (r *report) put(f *figure) {
 	for _, c := range claims {
 		is, spread, verdict := "", "", ""
 		if c.What != "" {
-			is = number(c.Value)
+			is = c.show(c.Value)
 		}
 		if c.Low < c.High { // there was more than one round
-			spread = "[" + number(c.Low) + ", " + number(c.High) + "]"
+			spread = "[" + c.show(c.Low) + ", " + c.show(c.High) + "]"
 		}
 		if c.Target != "" {
 			verdict = "not met"
@@ -210,9 +214,16 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-len([]rune(s))))
 }
 
+func (c *claim) show(v float64) string {
+	if c.Unit == "" {
+		return number(v)
+	}
+	return show(v, c.Unit)
+}
+
 func show(v float64, unit string) string {
 	switch {
-	case unit == "ms" && v < 1:
+	case unit == "ms" && math.Abs(v) < 1:
 		return number(1000*v) + " µs"
 	case unit == "/s" && v >= 10000:
 		return number(v/1000) + " k/s"
@@ -246,7 +257,7 @@ func (r *report) summary() {
 			if c.Met {
 				met++
 			} else {
-				missed = append(missed, fmt.Sprintf("  %s: %s is %s, target %s", f.Name, c.What, number(c.Value),
+				missed = append(missed, fmt.Sprintf("  %s: %s is %s, target %s", f.Name, c.What, c.show(c.Value),
 					c.Target))
 			}
 		}

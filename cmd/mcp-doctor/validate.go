@@ -242,7 +242,7 @@ func appendMigration(dst []byte, m *validate.Result) []byte {
 func printMigration(s cli.Streams, m *validate.Result) {
 	attention := m.Errors + m.Warnings
 	notes := len(m.Findings) - attention
-	cli.Explain(s.Out, "What changes for the project at %s:\n\n", m.Root)
+	cli.Explain(s.Out, "Changes for the project at %s:\n\n", m.Root)
 	for i := range m.Findings {
 		m.Findings[i].Print(s.Out)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	if invoke.Is(os.Args) { // a script calls this program (CLI-208)
+	if invoke.Is(os.Args) { // a script calls this program
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	project.UsePackaged()
@@ -85,7 +85,7 @@ func run(s cli.Streams, args []string) int {
 		return c.Main(s, "mcp-bash", []string{"--help"})
 	case isHelp(word) || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
 		return runOwn(s, c, args)
-	case word == "serve": // arguments after -- are for the project's scripts (CLI-302)
+	case word == "serve": // arguments after -- are for the project's scripts
 		own, forScripts := splitArguments(args[1:])
 		return serveCommand(func(s cli.Streams, o serve.Options) error {
 			o.Args = forScripts
@@ -113,7 +113,7 @@ func run(s cli.Streams, args []string) int {
 }
 
 // serveOption returns the index of the first option of serve in a command line that begins with an option, or -1. The
-// word "serve" is missing there (CLI-301).
+// word "serve" is missing there.
 func serveOption(args []string) int {
 	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
 		return -1
@@ -175,7 +175,7 @@ func debugCommand() *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME"}, {Line: "NAME --format ndjson", Purpose: "records for programs"},
 		},
-		Operands: []cli.Operand{{Name: "[ARG...]"}}, // without effect (P-2500)
+		Operands: []cli.Operand{{Name: "[ARG...]"}}, // without effect
 		Usage:    " ",
 		Run: func(s cli.Streams, _ []string) error {
 			return exit(serveProject(s, serve.Options{Root: root, Debug: true, NDJSON: format == "ndjson"}))
@@ -193,7 +193,7 @@ func exit(code int) error {
 	return cli.ExitCode(code)
 }
 
-// A sibling is another program that implements a verb (CLI-202).
+// A sibling is another program that implements a verb.
 type sibling struct {
 	verb     string
 	program  string
@@ -239,7 +239,7 @@ func ownerOf(verb string) (owner sibling, known bool) {
 	return sibling{verb: verb, program: "mcp-" + verb}, false
 }
 
-// runVerb runs the sibling for a verb, as git does (CLI-203 to CLI-205).
+// runVerb runs the sibling for a verb, as git does.
 func runVerb(s cli.Streams, verb string, args []string) int {
 	owner, known := ownerOf(verb)
 	switch path := findSibling(owner.program); {

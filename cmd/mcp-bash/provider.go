@@ -65,9 +65,9 @@ func providerNames() []string {
 	return names
 }
 
-// provider runs "mcp-bash provider NAME URI". In a project it reads as the project's server would, with the
-// project's providers. Elsewhere it runs the built-in provider. It also does so for scripts, because providers of
-// projects call it (RES-2).
+// provider runs "mcp-bash provider NAME URI". In a project it reads as the project's server would, with the project's
+// providers. Elsewhere it runs the built-in provider. It also does so for scripts, because providers of projects call
+// it.
 func provider(s cli.Streams, args []string) int {
 	var out bytes.Buffer // so that only cli.Run reports errors of writing
 	defer func() { s.Out.Write(out.Bytes()) }()

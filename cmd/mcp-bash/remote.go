@@ -24,8 +24,7 @@ const maxMessage = 64 << 20
 
 var errTooLarge = fmt.Errorf("a message is larger than %d MiB", maxMessage>>20)
 
-// A remote is a connection to a server over HTTP (CLI-319). send makes one HTTP request, and receive reads its
-// response.
+// A remote is a connection to a server over HTTP. send makes one HTTP request, and receive reads its response.
 type remote struct {
 	client            http.Client
 	ctx               context.Context

@@ -105,8 +105,8 @@ func servedBy(args []string) (o *httpd.Options, ok bool) {
 	return o, ok
 }
 
-// accessFlags adds the options that define who may use a server over HTTP. The result returns their
-// values. The error is for wrong usage. A variable of the environment counts where its option is not given (H-200).
+// accessFlags adds the options that define who may use a server over HTTP. The result returns their values. The error
+// is for wrong usage. A variable of the environment counts where its option is not given.
 func accessFlags(f *cli.Flags) func(project.Env) (httpd.Access, error) {
 	a := &httpd.Access{}
 	texts := []struct {

@@ -19,7 +19,7 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// tokenFileVariable names the token file of serve and of the commands below (H-240).
+// tokenFileVariable names the token file of serve and of the commands below.
 const tokenFileVariable = "MCPBASH_HTTP_TOKEN_FILE"
 
 // tokenCommand edits the file with the bearer tokens of an HTTP server (http section 12).

@@ -302,8 +302,7 @@ const maxStdin = 2 << 30
 
 const stdin = "-"
 
-// inputFile returns the file that an operand names: for "-" a copy of standard input, until remove is
-// called (CLI-118).
+// inputFile returns the file that an operand names: for "-" a copy of standard input, until remove is called.
 func inputFile(s cli.Streams, operand string) (file string, remove func(), err error) {
 	if operand != stdin {
 		return operand, func() {}, nil

@@ -175,7 +175,7 @@ func (o *publishOptions) show(s cli.Streams, out io.Writer, r *publish.Registry,
 	return o.published(s, products, "dry-run", request)
 }
 
-// open opens and checks the products, and reports their problems (CLI-1503).
+// open opens and checks the products, and reports their problems.
 func (o *publishOptions) open(s cli.Streams, operands []string) (all []*publish.Product, remove func(), err error) {
 	var files, faults []string
 	remove = func() {}

@@ -99,12 +99,12 @@ func (o *validateOptions) run(s cli.Streams) error {
 	return nil
 }
 
-// leavesOut reports whether a finding is a note, which --strict leaves out in every form (CLI-1002).
+// leavesOut reports whether a finding is a note, which --strict leaves out in every form.
 func (o *validateOptions) leavesOut(f *finding.Finding) bool {
 	return o.strict && !f.Good && f.Severity == finding.Info
 }
 
-// appendJSON appends the result for programs (CLI-1007).
+// appendJSON appends the result for programs.
 func (o *validateOptions) appendJSON(dst []byte, r *validate.Result) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("projectRoot").String(r.Root).Name("errors").Int(r.Errors).Name("warnings").Int(r.Warnings).
@@ -117,7 +117,7 @@ func (o *validateOptions) appendJSON(dst []byte, r *validate.Result) []byte {
 	return b.End().End().Bytes()
 }
 
-// summarize prints the numbers of errors and warnings (CLI-1002).
+// summarize prints the numbers of errors and warnings.
 func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	errors, warnings := r.Errors, r.Warnings
 	if o.strict {
@@ -227,7 +227,7 @@ func migrate(s cli.Streams, root string, asJSON, ndjson bool) error {
 	return nil
 }
 
-// appendMigration appends the result for programs (CLI-1032).
+// appendMigration appends the result for programs.
 func appendMigration(dst []byte, m *validate.Result) []byte {
 	attention := m.Errors + m.Warnings
 	b := rawjson.Over(dst)

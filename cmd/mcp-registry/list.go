@@ -67,7 +67,7 @@ func (o *options) list(s cli.Streams, _ []string) error {
 	})
 }
 
-// listKind lists what the project offers of another kind than tools (CLI-906).
+// listKind lists what the project offers of another kind than tools.
 func (o *options) listKind(s cli.Streams, kind *kinds.Kind) error {
 	return o.onProject(s, func(ctx context.Context, r *registration.Project) error {
 		items, err := r.Items(ctx, kind)
@@ -151,7 +151,7 @@ func (o *options) selection() (keep func(*registration.RegisteredTool) bool, err
 	}, nil
 }
 
-// logTo returns a function that writes each message on one line.
+// logTo returns a function that writes each message on one line.
 func logTo(s cli.Streams, minimum mcp.Level) mcp.LogFunc {
 	return func(level mcp.Level, logger, message string) {
 		if level < minimum {
@@ -213,7 +213,7 @@ func (o *options) refresh(s cli.Streams, _ []string) error {
 	return nil
 }
 
-// readable reports whether to print results as tables (CLI-1164).
+// readable reports whether to print results as tables.
 func (o *options) readable(s cli.Streams) bool { return !o.json && !o.ndjson && cli.IsTerminal(s.Out) }
 
 func yesOrNo(is bool) string {

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	if invoke.Is(os.Args) { // register.sh calls this program (CLI-208)
+	if invoke.Is(os.Args) { // register.sh calls this program
 		os.Exit(invoke.Forward(os.Args))
 	}
 	debug.SetGCPercent(400) // for a short run, memory is cheaper than garbage collection

@@ -52,7 +52,7 @@ func (o *options) unregister(s cli.Streams, operands []string) error {
 	})
 }
 
-// readPayload reads a registration from a file or standard input, at most one byte more than allowed.
+// readPayload reads a registration from a file or standard input, at most one byte more than allowed.
 func readPayload(s cli.Streams, file string) ([]byte, error) {
 	in := s.In
 	switch {
@@ -180,7 +180,7 @@ func (h *hookRun) dir() (string, error) {
 	return h.state.Dir, nil
 }
 
-// env returns the environment of register.sh.
+// env returns the environment of register.sh.
 func (h *hookRun) env() project.Env {
 	dir, err := h.dir()
 	helper := ""
@@ -198,7 +198,7 @@ func (h *hookRun) env() project.Env {
 	return h.p.ForHooks(h.p.Common(homeDir, helper, h.p.JSONTool(helper, h.warn)), dir)
 }
 
-// remove ends processes that the hook left running (P-908), and removes the private directory.
+// remove ends processes that the hook left running, and removes the private directory.
 func (h *hookRun) remove() {
 	if h.state == nil {
 		return

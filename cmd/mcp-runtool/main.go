@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	if invoke.Is(os.Args) { // a script calls this program (CLI-208)
+	if invoke.Is(os.Args) { // a script calls this program
 		os.Exit(invoke.Forward(os.Args))
 	}
 	os.Exit(cli.Run("mcp-runtool", run))

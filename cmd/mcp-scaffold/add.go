@@ -82,7 +82,7 @@ func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 	})
 }
 
-// updateScripts makes tools of scripts again (ADD-5).
+// updateScripts makes tools of scripts again.
 func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, p *project.Project, names []string) error {
 	tools, err := scaffold.WrappedTools(p, names)
 	if err != nil {
@@ -161,7 +161,7 @@ func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Proj
 	return nil
 }
 
-// try makes the trials of the tools that have one. They cannot fail the command, because the tools are there (ADD-51).
+// try makes the trials of the tools that have one. They cannot fail the command, because the tools are there.
 func (a *adoption) try(ctx context.Context, p *project.Project) {
 	a.trials = make([]scaffold.Verdict, len(a.Tools))
 	var names []string

@@ -144,7 +144,7 @@ func (o *configOptions) run(s cli.Streams) error {
 		o.warn(s, server)
 		text, err := o.client.Snippet(server)
 		if err == nil {
-			cli.Printf(s.Out, "%s\n", text) // with an empty line (CLI-704)
+			cli.Printf(s.Out, "%s\n", text) // with an empty line
 		}
 		return err
 	case o.mode == modeInspector:
@@ -155,7 +155,7 @@ func (o *configOptions) run(s cli.Streams) error {
 	return nil
 }
 
-// wrapper prints or writes a script that starts the server (CLI-707).
+// wrapper prints or writes a script that starts the server.
 func (o *configOptions) wrapper(s cli.Streams, server clients.Server) error {
 	text := scaffold.Wrapper(o.mode == modeWrapperEnv)
 	path := o.output
@@ -280,7 +280,7 @@ func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	return clients.Server{}, nil, err
 }
 
-// printLinks prints the links of a server, and for --json also the clients that cannot have one (PL-50).
+// printLinks prints the links of a server, and for --json also the clients that cannot have one.
 func (o *configOptions) printLinks(s cli.Streams, server clients.Server) error {
 	list := clients.Linked()
 	if o.client != nil {

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// survey prints the installed clients, or for --list all known ones (CLI-706, CLI-1146).
+// survey prints the installed clients, or for --list all known ones.
 func (o *configOptions) survey(ctx context.Context, s cli.Streams, server clients.Server, place clients.Place) error {
 	list := clients.Survey(ctx, server, place)
 	switch {
@@ -142,7 +142,7 @@ func remedy(e clients.Entry) string {
 	return o.command(e.Client, words...)
 }
 
-// printEntries prints the entries that start this mcp-bash, and those that cannot work (CLI-753).
+// printEntries prints the entries that start this mcp-bash, and those that cannot work.
 func (o *configOptions) printEntries(ctx context.Context, s cli.Streams, place clients.Place) error {
 	list, unreadable := clients.Entries(ctx, place)
 	if ctx.Err() != nil {

@@ -181,7 +181,7 @@ func removeCommand() *cli.Command {
 	}
 }
 
-// removeTool shows what belongs to a tool, asks, and removes it (ADD-40, ADD-41).
+// removeTool shows what belongs to a tool, asks, and removes it.
 func removeTool(ctx context.Context, s cli.Streams, o *removeOptions, p *project.Project, name string) error {
 	r, err := scaffold.PlanRemoval(p, name)
 	if err != nil {
@@ -274,7 +274,7 @@ func newCommand() *cli.Command {
 	return c
 }
 
-// serverCommand returns an alias of init without a first tool (CLI-201).
+// serverCommand returns an alias of init without a first tool.
 func serverCommand() *cli.Command {
 	o := &serverOptions{noHello: true}
 	c := &cli.Command{
@@ -334,7 +334,7 @@ func makeServer(s cli.Streams, o *serverOptions, make maker, print func(cli.Stre
 	})
 }
 
-// initHere is the maker of init (CLI-503).
+// initHere is the maker of init.
 func (o *serverOptions) initHere(ctx context.Context, s cli.Streams, dir string, then func(*scaffold.Server) error) (
 	*scaffold.Server, error) {
 	if o.name != "" && !toolnames.IsPortable(o.name) {
@@ -360,8 +360,8 @@ func printInit(s cli.Streams, made *scaffold.Server) {
 		"\nAdd more tools:\n  mcp-bash scaffold tool my-tool\n")
 }
 
-// makeNew is the maker of new (CLI-504). Inside another project it asks on a terminal. Elsewhere it returns an error
-// that suggests --force (CLI-1141).
+// makeNew is the maker of new. Inside another project it asks on a terminal. Elsewhere it returns an error that
+// suggests --force.
 func (o *serverOptions) makeNew(ctx context.Context, s cli.Streams, dir string, then func(*scaffold.Server) error) (
 	*scaffold.Server, error) {
 	around, err := project.FindRoot(project.Env{}, "", dir)
@@ -425,7 +425,7 @@ func (o *serverOptions) adopt(ctx context.Context, s cli.Streams, made *scaffold
 	return err
 }
 
-// printFiles prints what happened to each part of a project (CLI-503).
+// printFiles prints what happened to each part of a project.
 func printFiles(s cli.Streams, made *scaffold.Server) {
 	print := func(what string, names []string) {
 		for _, name := range names {

@@ -290,7 +290,7 @@ type exampleResult struct {
 }
 
 // check runs the examples of a recipe with the real program, as the server would, and prints what differs from the
-// recipe (WRAP-18). The tool is in a temporary project. Its only root is an empty folder, or that of --directory.
+// recipe. The tool is in a temporary project. Its only root is an empty folder, or that of --directory.
 func (w *wrapper) check(ctx context.Context, words []string) error {
 	dir, err := os.MkdirTemp("", "mcp-check.")
 	if err != nil {

@@ -120,7 +120,7 @@ func checkWrap(o *wrapOptions, words []string) error {
 	return nil
 }
 
-// runWrap creates tools for a program (WRAP-1).
+// runWrap creates tools for a program.
 func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	o.subcommands = o.subcommands || len(o.commands) > 0
 	if err := checkWrap(o, words); err != nil {
@@ -189,8 +189,7 @@ func noProgram(name string) error {
 	return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", name)
 }
 
-// printTools prints the tools that were created, and the options that were left out (WRAP-3
-// to WRAP-5).
+// printTools prints the tools that were created, and the options that were left out.
 func (w *wrapper) printTools(tools []*wrap.Tool, made []*scaffold.Item) error {
 	if w.o.json {
 		list := []json.RawMessage{}
@@ -245,7 +244,7 @@ func origin(s wrap.Source) string {
 	return text
 }
 
-// update updates tools that were wrapped before (WRAP-41 to WRAP-43).
+// update updates tools that were wrapped before.
 func (w *wrapper) update(ctx context.Context, names []string) error {
 	tools, err := scaffold.WrappedTools(w.p, names)
 	if err != nil {
@@ -354,8 +353,8 @@ func updateResult(updates []*scaffold.Update) any {
 	return map[string]any{"updated": list}
 }
 
-// targets makes a tool of each target of a task runner's project file, or of the targets that words
-// name. It makes none if words are about something else (WRAP-80).
+// targets makes a tool of each target of a task runner's project file, or of the targets that words name. It makes none
+// if words are about something else.
 func (w *wrapper) targets(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
 	if len(words) == 0 || w.o.noRecipe || w.o.recipe != "" || w.o.subcommands {
 		return nil, nil

@@ -112,7 +112,7 @@ func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe
 	return r, answer, nil
 }
 
-// draft writes a recipe of the help of a program (WRAP-16).
+// draft writes a recipe of the help of a program.
 func (w *wrapper) draft(ctx context.Context, words []string) error {
 	r, _, err := w.described(ctx, words)
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *wrapper) draft(ctx context.Context, words []string) error {
 	return err
 }
 
-// fromHelp makes a tool of a program from its help. The tool is confined (WRAP-36).
+// fromHelp makes a tool of a program from its help. The tool is confined.
 func (w *wrapper) fromHelp(ctx context.Context, words []string) (*wrap.Tool, error) {
 	r, answer, err := w.described(ctx, words)
 	if err != nil {
@@ -183,7 +183,7 @@ var promptText string
 // maxManual limits the manual page in a prompt, in bytes.
 const maxManual = 100_000
 
-// prompt prints one text by which a coding agent writes the recipe of a program (WRAP-17).
+// prompt prints one text by which a coding agent writes the recipe of a program.
 func (w *wrapper) prompt(ctx context.Context, words []string) error {
 	answer, err := w.help(ctx, words)
 	if err != nil {

@@ -31,7 +31,7 @@ type Identity struct {
 	Rights  *Rights  // the items that the credential permits; nil: all
 	// Accepts reports whether the credential is still accepted: it has not expired, and nobody has
 	// revoked it. nil: nothing of that can happen.
-	Accepts func() bool `json:"-"` // other replicas get all other parts (H-504)
+	Accepts func() bool `json:"-"` // other replicas get all other parts
 }
 
 // Accepted reports whether the caller's credential is still accepted.
@@ -115,8 +115,8 @@ const maxText = 1024
 // sorted returns the different elements of a list in order.
 func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
-// EachVariable calls set for each variable that describes the caller to scripts. All values are ""
-// for a caller without identity (H-400). They are bounded, and have no control characters.
+// EachVariable calls set for each variable that describes the caller to scripts. All values are "" for a caller without
+// identity. They are bounded, and have no control characters.
 func (i *Identity) EachVariable(set func(name, value string)) {
 	if i == nil {
 		i = &Identity{}
@@ -167,7 +167,7 @@ const (
 // String returns the kind as messages name it.
 func (k ItemKind) String() string { return [...]string{"Tool", "Resource", "Prompt"}[k] }
 
-// Rights are patterns for the names of items. They permit nothing of a kind without patterns (H-420).
+// Rights are patterns for the names of items. They permit nothing of a kind without patterns.
 type Rights struct {
 	Tools     []string `json:"tools,omitempty"`
 	Resources []string `json:"resources,omitempty"`

@@ -60,7 +60,7 @@ func Make(ctx context.Context, s *stage.Stage, manifestOnly bool, version string
 	return r, b.WriteArchive(ctx, r, files)
 }
 
-// check checks whether clients accept the manifest (CLI-1434).
+// check checks whether clients accept the manifest.
 func (b *maker) check(manifest []byte) {
 	doc, err := mcpb.ParseManifest(manifest)
 	if err != nil {
@@ -80,7 +80,7 @@ func (b *maker) check(manifest []byte) {
 
 var iconSize = lazyregexp.New(`^\d+x\d+$`)
 
-// addPictures adds the icons and screenshots, at their place relative to the project (CLI-1419).
+// addPictures adds the icons and screenshots, at their place relative to the project.
 func (b *maker) addPictures() (err error) {
 	if b.icon, err = b.AddIcon(); err != nil {
 		return err
@@ -321,7 +321,7 @@ func (s start) append(m *rawjson.Builder) {
 	m.End()
 }
 
-// environment is what the server is started with (CLI-1426).
+// environment is what the server is started with.
 func (b *maker) environment() (env []rawjson.Member) {
 	add := func(name, value string) { env = append(env, rawjson.Member{Name: name, Value: rawjson.Quote(value)}) }
 	add("MCPBASH_PROJECT_ROOT", inBundle+stage.ServerDir)
@@ -335,9 +335,8 @@ func (b *maker) environment() (env []rawjson.Member) {
 	return env
 }
 
-// overrides returns the platforms with other start commands: Windows, which cannot start scripts,
-// and those that the project configures. A client replaces args and env as a whole, so each
-// override is complete (CLI-1429).
+// overrides returns the platforms with other start commands: Windows, which cannot start scripts, and those that the
+// project configures. A client replaces args and env as a whole, so each override is complete.
 func (b *maker) overrides(base start) map[string]start {
 	all := map[string]start{}
 	for _, bin := range b.Binaries {

@@ -79,9 +79,9 @@ type ExitCode int
 func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Main runs a command with the process's arguments and returns the exit code. binary is the name of the program.
-// --version and --help take precedence over errors in other arguments (CLI-107).
+// --version and --help take precedence over errors in other arguments.
 func (c *Command) Main(s Streams, binary string, args []string) int {
-	name := os.Getenv("MCPBASH_ARGV0") // set by mcp-bash (CLI-203)
+	name := os.Getenv("MCPBASH_ARGV0") // set by mcp-bash
 	name = cmp.Or(name, binary)
 	before, _ := beforeOperands(args)
 	switch {

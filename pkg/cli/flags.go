@@ -15,8 +15,8 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// Flags are the options of a command. Unlike with package flag, options may follow operands (CLI-106). The zero value
-// has no options.
+// Flags are the options of a command. Unlike with package flag, options may follow operands. The zero value has no
+// options.
 type Flags struct {
 	list  []*Flag
 	set   *flag.FlagSet
@@ -115,7 +115,7 @@ func (f *Flag) isPath() bool { return f.Complete.isPath() && !strings.Contains(f
 // Letter adds a short form of the option, such as -o.
 func (f *Flag) Letter(letter string) *Flag { f.letter = letter; return f }
 
-// Missing sets the error for the option without a value, in place of the usual one (CLI-105).
+// Missing sets the error for the option without a value, in place of the usual one.
 func (f *Flag) Missing(text string) *Flag { f.missing = text; return f }
 
 // Given reports whether an option was on the command line.
@@ -213,7 +213,7 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 }
 
 // value returns the value of an option as it counts. Commands write values into JSON, where a text is valid UTF-8. A
-// path can have other bytes, and begin with a tilde, which shells expand only at the beginning of a word (E-12).
+// path can have other bytes, and begin with a tilde, which shells expand only at the beginning of a word.
 func (f *Flag) value(text string) (string, error) {
 	switch {
 	case f.isPath():
@@ -246,7 +246,7 @@ func (f *Flags) ProjectRoot(p *string) *Flag {
 		upwards that holds server.d/server.meta.json`).Completes(Dirs)
 }
 
-// JSON adds the option --json to a command that prints JSON unless standard output is a terminal (CLI-108, CLI-1164).
+// JSON adds the option --json to a command that prints JSON unless standard output is a terminal.
 func (f *Flags) JSON(p *bool) {
 	f.Bool(p, "json", "print results as JSON on a terminal, too, and errors as JSON on standard output")
 }

@@ -213,7 +213,7 @@ func lowerFirst(text string) string {
 // A layout has the number of columns of a text.
 type layout int
 
-// layoutFor returns the layout for a stream: the width of a terminal, within bounds, or else 80 columns (CLI-1160).
+// layoutFor returns the layout for a stream: the width of a terminal, within bounds, or else 80 columns.
 func layoutFor(stream any) layout { return layout(min(max(Width(stream, 80), 30), 120)) }
 
 // wrap breaks a text into indented lines, between its units. A unit that is longer than a line gets a line.
@@ -302,7 +302,7 @@ func isPlaceholder(word string) bool {
 }
 
 // wrapped returns a text of several lines for a writer. On a terminal, a line that is too long goes on below itself,
-// indented (CLI-126).
+// indented.
 func wrapped(w io.Writer, text string) string {
 	columns := 0
 	if IsTerminal(w) {

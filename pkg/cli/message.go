@@ -21,7 +21,7 @@ import (
 //	VERB: OP SUBJECT: CAUSE
 //	HINT
 //
-// Programs that use --json read it as an object on standard output (CLI-108). Code and Cause are required.
+// Programs that use --json read it as an object on standard output. Code and Cause are required.
 type Error struct {
 	Code    string // one of the Code constants
 	Op      string // the operation; "": the cause names it
@@ -58,7 +58,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// The codes of errors (CLI-108).
+// The codes of errors.
 const (
 	CodeUsage    = "usage"
 	CodeNotFound = "not_found"
@@ -71,7 +71,7 @@ const (
 	CodeInternal = "internal"
 )
 
-// Usagef returns an error of wrong usage (CLI-103). It formats the message as [Sprintf] does.
+// Usagef returns an error of wrong usage. It formats the message as [Sprintf] does.
 func Usagef(format string, args ...any) *Error {
 	return &Error{Code: CodeUsage, Cause: Lines(Sprintf(format, args...)), Exit: ExitUsage}
 }
@@ -94,8 +94,7 @@ func MessageOf(err error) Lines {
 	return Lines(Line(secrets.Logins(err.Error())))
 }
 
-// report prints an error of a command and returns the exit code. name is what the user typed for the command
-// (CLI-104).
+// report prints an error of a command and returns the exit code. name is what the user typed for the command.
 func report(s Streams, err error, verb, name string, asJSON bool) int {
 	if errors.As(err, new(outputError)) { // Run reports it
 		return ExitFailed
@@ -123,7 +122,7 @@ func report(s Streams, err error, verb, name string, asJSON bool) int {
 	return cmp.Or(e.Exit, ExitFailed)
 }
 
-// Exit codes (CLI-102). Errors of registration have other codes.
+// Exit codes. Errors of registration have other codes.
 const (
 	ExitOK     = 0
 	ExitFailed = 1 // the operation failed, or a check found errors
@@ -133,8 +132,8 @@ const (
 )
 
 // Printf writes a message as [fmt.Fprintf] does. Only format can contain line breaks: texts among args may come from
-// other authors, so Printf applies [Line] to them (CLI-117). On standard error it wraps lines that are too long for the
-// terminal (CLI-126). Slices of bytes are data, which is printed unchanged.
+// other authors, so Printf applies [Line] to them. On standard error it wraps lines that are too long for the terminal.
+// Slices of bytes are data, which is printed unchanged.
 func Printf(w io.Writer, format string, args ...any) (int, error) {
 	text := Sprintf(format, args...)
 	hasData := slices.ContainsFunc(args, func(arg any) bool { _, ok := arg.([]byte); return ok })
@@ -183,9 +182,9 @@ func inLine(arg any) any {
 	return Line(fmt.Sprint(arg))
 }
 
-// Printable makes a text safe for terminals (CLI-115). It escapes control characters except line breaks and tabs. It
-// also escapes separators of lines and paragraphs, and characters that reorder text. The escapes have the form
-// \u001b, so JSON keeps its meaning. Invalid UTF-8 becomes U+FFFD.
+// Printable makes a text safe for terminals. It escapes control characters except line breaks and tabs. It also escapes
+// separators of lines and paragraphs, and characters that reorder text. The escapes have the form \u001b, so JSON keeps
+// its meaning. Invalid UTF-8 becomes U+FFFD.
 func Printable(text string) string {
 	if isPrintable(text) {
 		return text

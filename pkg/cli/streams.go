@@ -28,8 +28,8 @@ type Streams struct {
 	Err io.Writer // diagnostics (CLI-101)
 }
 
-// Run runs a program with the process's arguments and streams, and returns its exit code. The program fails if it
-// could not write all of its standard output (CLI-116). binary is its name.
+// Run runs a program with the process's arguments and streams, and returns its exit code. The program fails if it could
+// not write all of its standard output. binary is its name.
 func Run(binary string, program func(s Streams, args []string) int) int {
 	out := &stream{file: os.Stdout}
 	s := Streams{os.Stdin, out, &stream{file: os.Stderr}}
@@ -96,7 +96,7 @@ func (s *stream) write(p []byte) error {
 }
 
 // begin checks the type of the stream. It also catches SIGPIPE, so that a command without a reader still removes its
-// temporary files. It does not ignore the signal, because scripts would inherit that (T-47).
+// temporary files. It does not ignore the signal, because scripts would inherit that.
 func (s *stream) begin() {
 	s.begun, s.terminal = true, IsTerminal(s.file)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -130,8 +130,7 @@ func IsTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// Colored reports whether to write colours to a stream: only to a terminal that has them, and not if NO_COLOR is set
-// (CLI-109, CLI-1162).
+// Colored reports whether to write colours to a stream: only to a terminal that has them, and not if NO_COLOR is set.
 func Colored(stream any) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(stream)
 }
@@ -147,8 +146,8 @@ const (
 	Yellow Color = 33
 )
 
-// Explain writes lines of text. On a terminal it wraps those that are too long (CLI-126). It applies [Line] to args as
-// [Printf] does.
+// Explain writes lines of text. On a terminal it wraps those that are too long. It applies [Line] to args as [Printf]
+// does.
 func Explain(w io.Writer, format string, args ...any) {
 	io.WriteString(w, wrapped(w, Sprintf(format, args...)))
 }
@@ -164,8 +163,7 @@ func Sign(w io.Writer, indent string, c Color, sign, text string) {
 	fmt.Fprintf(raw, "%s\x1b[%dm%s\x1b[0m%s", indent, int(c), sign, line[len(indent+sign):])
 }
 
-// UntilSignal returns a context that ends when the process gets SIGINT or SIGTERM. Its cause is the exit code
-// (CLI-102).
+// UntilSignal returns a context that ends when the process gets SIGINT or SIGTERM. Its cause is the exit code.
 func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	received := make(chan os.Signal, 1)
@@ -186,14 +184,14 @@ func UntilSignal() (ctx context.Context, stop func()) {
 }
 
 // BeginLine ends the line of the cursor if a signal is SIGINT and stderr is a terminal, so that messages begin on a new
-// line. The terminal echoes ^C on the line of the cursor (CLI-102).
+// line. The terminal echoes ^C on the line of the cursor.
 func BeginLine(sig os.Signal, stderr io.Writer) {
 	if sig == os.Interrupt && IsTerminal(stderr) {
 		fmt.Fprintln(stderr)
 	}
 }
 
-// maxPayload limits the JSON of an argument, in bytes (CLI-119).
+// maxPayload limits the JSON of an argument, in bytes.
 const maxPayload = 64 << 20
 
 // A PayloadReader reads the JSON of arguments.
@@ -232,7 +230,7 @@ func (r PayloadReader) Read(name, value, kind string) (json.RawMessage, error) {
 	return v, nil
 }
 
-// wrongPayload returns the error of an argument with other JSON than required (CLI-1163).
+// wrongPayload returns the error of an argument with other JSON than required.
 func wrongPayload(name, kind string) *Error {
 	err := Failf(CodeInvalid, "%s must be %s", name, kind)
 	err.Exit = ExitUsage

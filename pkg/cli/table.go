@@ -16,7 +16,7 @@ import (
 // A Table has rows for a terminal. The first row has the names of the columns.
 type Table [][]string
 
-// Print writes the table. Rows are cut at the right edge of the terminal (CLI-1164).
+// Print writes the table. Rows are cut at the right edge of the terminal.
 func (t Table) Print(w io.Writer) {
 	var widths []int
 	for _, row := range t {

@@ -11,7 +11,7 @@ import (
 // Version is the release of the commands and the SDK (README decision 13).
 const Version = "2.0.0"
 
-// stamp is in the binary of every program, so that the version of binaries for other systems can be found (CLI-1422).
+// stamp is in the binary of every program, so that the version of binaries for other systems can be found.
 var stamp = "[mcp-bash " + Version + "]"
 
 // Stamp returns the text that binaries of this release contain.
@@ -23,7 +23,7 @@ var commit string
 
 const modified = "-dirty"
 
-// printVersion prints the version of a program, for asJSON with its commit (CLI-107).
+// printVersion prints the version of a program, for asJSON with its commit.
 func printVersion(w io.Writer, program string, asJSON bool) error {
 	version := strings.TrimPrefix(strings.Trim(stamp, "[]"), "mcp-bash ")
 	if !asJSON {

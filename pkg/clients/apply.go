@@ -51,7 +51,7 @@ type Change struct {
 	Old, New []byte
 }
 
-// Apply adds, updates or removes the entry of a server in a client's file (CLI-711).
+// Apply adds, updates or removes the entry of a server in a client's file.
 func Apply(ctx context.Context, r Request) (*Change, error) {
 	if err := r.connects(); err != nil {
 		return nil, err

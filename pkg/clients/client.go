@@ -45,8 +45,8 @@ type row struct {
 
 	// Entry is a server's entry. "$command", "$name" and "$env" in it are replaced by the server's values.
 	Entry json.RawMessage
-	// Printed is an entry that --client prints instead of the file's, for users of the Bash
-	// edition (CLI-704). If it is nil, --client prints the file's.
+	// Printed is an entry that --client prints instead of the file's, for users of the Bash edition. If it is nil,
+	// --client prints the file's.
 	Printed json.RawMessage
 
 	User files // the user's file
@@ -67,10 +67,10 @@ type row struct {
 	Links links
 	// Expands are the strings that begin a variable in the values of an entry.
 	Expands []string
-	// Workspace is the value of MCPBASH_ROOTS that the client expands to the path of the
-	// user's workspace. "": the client declares roots, or it has no such variable (CLI-752).
+	// Workspace is the value of MCPBASH_ROOTS that the client expands to the path of the user's workspace. "": the
+	// client declares roots, or it has no such variable.
 	Workspace string
-	// Mistaken are other names of the client, which are suggestions for --client (CLI-751).
+	// Mistaken are other names of the client, which are suggestions for --client.
 	Mistaken []string
 
 	max int // bytes; a larger file is not touched
@@ -131,7 +131,7 @@ func Find(name string) *Client {
 	return nil
 }
 
-// Suggest returns the names of the clients that a wrong name can mean (CLI-751).
+// Suggest returns the names of the clients that a wrong name can mean.
 func Suggest(name string) (list []string) {
 	names := Names()
 	for _, c := range clients() {

@@ -42,7 +42,7 @@ type Server struct {
 	path    string  // PATH for the starter of a package, or ""
 }
 
-// forFile returns the server as it is written to the file of a request (CLI-1142).
+// forFile returns the server as it is written to the file of a request.
 func (r Request) forFile() Server {
 	if r.Server.Remote == nil && r.isProjects() {
 		return r.Server.portable(r.Client.Folder)
@@ -71,7 +71,7 @@ const (
 )
 
 // InspectorLine returns a command line for a shell that opens a server in the MCP Inspector, started by a command. root
-// is its project; "": the command knows it (CLI-710).
+// is its project; "": the command knows it.
 func InspectorLine(root string, command ...string) string {
 	words := []string{"npx", "@modelcontextprotocol/inspector"}
 	if root != "" {
@@ -84,7 +84,7 @@ func InspectorLine(root string, command ...string) string {
 	return strings.Join(words, " ")
 }
 
-// InspectorLine returns a command line for a shell that opens the server in the MCP Inspector (CLI-710).
+// InspectorLine returns a command line for a shell that opens the server in the MCP Inspector.
 func (s Server) InspectorLine() string {
 	r := s.Remote
 	if s.Package != nil {
@@ -103,8 +103,7 @@ func (s Server) InspectorLine() string {
 	return strings.Join(words, " ")
 }
 
-// env returns the variables that the server needs, as a JSON object (CLI-703). workspace is
-// the value of MCPBASH_ROOTS; "": none.
+// env returns the variables that the server needs, as a JSON object. workspace is the value of MCPBASH_ROOTS; "": none.
 func (s Server) env(workspace string) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
@@ -153,7 +152,7 @@ func (s Server) fill(template json.RawMessage, workspace string) json.RawMessage
 	).Replace(text))
 }
 
-// JSON returns how to start the server or to connect to it, for programs (CLI-703, H-804).
+// JSON returns how to start the server or to connect to it, for programs.
 func (s Server) JSON() json.RawMessage {
 	if s.Remote != nil {
 		return s.Remote.json(s.Name)
@@ -161,8 +160,7 @@ func (s Server) JSON() json.RawMessage {
 	return s.fill(json.RawMessage(`{"name":"$name","command":"$command","args":[],"env":"$env"}`), "")
 }
 
-// Snippet returns the output of --client: the client's file as if it had no other entries
-// (CLI-704).
+// Snippet returns the output of --client: the client's file as if it had no other entries.
 func (c *Client) Snippet(s Server) ([]byte, error) {
 	if s.Remote != nil {
 		if err := c.Connects(s.Remote, false); err != nil {
@@ -313,7 +311,7 @@ var plainLetters = lazyregexp.New(`[A-Za-z0-9-]+`)
 // a tool.
 const roomForTools = 24
 
-// Warnings describes the problems that a client has with a server's name or paths (CLI-713).
+// Warnings describes the problems that a client has with a server's name or paths.
 func (c *Client) Warnings(s Server) (list []string) {
 	const remedy = "; choose another with --name"
 	rest := plainLetters.ReplaceAllString(s.Name, "")
@@ -371,8 +369,8 @@ func ServerOf(p *project.Project, isLink bool) (s Server, err error) {
 	return s, nil
 }
 
-// FindCommand returns the path of mcp-bash for clients' files. It prefers a link in the
-// user's directory for programs, which an upgrade keeps, over the program itself (CLI-702).
+// FindCommand returns the path of mcp-bash for clients' files. It prefers a link in the user's directory for programs,
+// which an upgrade keeps, over the program itself.
 func FindCommand(env project.Env) (string, error) {
 	path := findProgram(env)
 	if path == "" {

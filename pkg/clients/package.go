@@ -15,7 +15,7 @@ import (
 )
 
 // A Package is a published server: the client starts a program that fetches the package and runs the server in it. The
-// package itself sets the project and the allow list (CLI-716).
+// package itself sets the project and the allow list.
 type Package struct {
 	kind    *packageKind
 	Name    string // of an image with its registry
@@ -167,7 +167,7 @@ func programOf(command string) string {
 }
 
 // Instructions returns a section of a package's README in Markdown: the entry for each client, and how to add it.
-// Clients with the same entry share one block. hasRoots means that the project names its roots itself (CLI-717).
+// Clients with the same entry share one block. hasRoots means that the project names its roots itself.
 func (p *Package) Instructions(hasRoots bool) (string, error) {
 	s := p.Server(nil).portable("")
 	s.OwnRoots = s.OwnRoots || hasRoots

@@ -247,8 +247,8 @@ func Linked() (list []*Client) {
 	return list
 }
 
-// Link returns the links of a server for a client (PL-51). Everybody can read a link, so it has no path of this machine
-// and no values of headers.
+// Link returns the links of a server for a client. Everybody can read a link, so it has no path of this machine and no
+// values of headers.
 func (c *Client) Link(s Server) (*Link, error) {
 	switch {
 	case c.Links.Web == "":

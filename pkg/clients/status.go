@@ -33,7 +33,7 @@ const (
 	Unusable   State = "unusable"       // --apply would reject the file
 )
 
-// A Status describes a client on this machine (CLI-706).
+// A Status describes a client on this machine.
 type Status struct {
 	*Client
 	Installed bool   `json:"installed"`        // the client's file is there, or the folder that the client makes for it

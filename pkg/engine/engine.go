@@ -45,14 +45,14 @@ type Config struct {
 	State   *project.State
 	Runner  *script.Runner
 	Home    *project.Home // the installation tree
-	Args    []string      // the arguments after "serve --" (CLI-302)
+	Args    []string      // the arguments after "serve --"
 
 	Log       mcp.LogFunc
 	OnMessage func(item.Message) // receives the messages about the project after Log; may be nil
 	Debug     func() bool        // whether debug messages are logged
 	Notice    func(line string)  // prints a line on standard error
 	Stderr    io.Writer
-	ScriptLog script.StderrFunc // for the log (T-137)
+	ScriptLog script.StderrFunc // for the log
 	// Entries, if not nil, are the tools. They replace those of the project's registry.
 	Entries []json.RawMessage
 	// Changed receives changed lists of the registry; see [registry.Options].
@@ -178,8 +178,8 @@ func (e *Engine) answersVersion(bin string) bool {
 const versionTimeout = 5 * time.Second
 
 // ForCommand assembles an engine with which a command calls the tools of a project, as run-tool does. Every tool may
-// run, whatever the operator's list has (CLI-802). env has the variables of the server. ForCommand sets the missing
-// fields of c. end terminates what the tools have left running, and removes the private directory.
+// run, whatever the operator's list has. env has the variables of the server. ForCommand sets the missing fields of c.
+// end terminates what the tools have left running, and removes the private directory.
 func ForCommand(root string, env project.Env, tree func() project.Tree, c Config) (e *Engine, end func(), err error) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool

@@ -19,8 +19,7 @@ import (
 	"mcp-bash/pkg/text/urimatch"
 )
 
-// A Find returns the entry for a text in the current registry, or nil (T-10). Its error is
-// for the client.
+// A Find returns the entry for a text in the current registry, or nil. Its error is for the client.
 type Find = func(ctx context.Context, text string) (json.RawMessage, error)
 
 // Lookup returns a Find for items of a kind by name.
@@ -183,8 +182,8 @@ func derived[T any](e *Engine, kind *kinds.Kind,
 
 func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, kinds.URITemplate) }
 
-// Referred returns the entry for a URI, or nil. It prefers the resource with this URI, then
-// the template with this text, then a template that matches it (T-602).
+// Referred returns the entry for a URI, or nil. It prefers the resource with this URI, then the template with this
+// text, then a template that matches it.
 func (e *Engine) Referred(ctx context.Context, uri string) (json.RawMessage, error) {
 	switch entry, err := e.ResourceByURI(ctx, uri); {
 	case err != nil:

@@ -1,6 +1,5 @@
-// Package helper implements the programs that scripts start (CLI-208). These are the JSON program,
-// the renderer of UI templates, and private helpers for the slow paths of the Bash SDK. They are
-// part of mcp-bash, whose main begins with
+// Package helper implements the programs that scripts start. These are the JSON program, the renderer of UI templates,
+// and private helpers for the slow paths of the Bash SDK. They are part of mcp-bash, whose main begins with
 //
 //	if invoke.Is(os.Args) {
 //		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))

@@ -46,7 +46,7 @@ func parse(text []byte) (values []json.RawMessage, ok bool) {
 	}
 }
 
-// compact returns a value in the form of results (SDK-16, SDK-18, SDK-19).
+// compact returns a value in the form of results.
 func compact(v json.RawMessage) json.RawMessage { return jqtext.Normal(v) }
 
 // plainText returns a value in the form that the SDK prints: strings without quotes, other values as compact JSON.
@@ -69,12 +69,12 @@ func quote(_ []string, input []byte) ([]byte, int) {
 	return rawjson.AppendString(nil, input), exitOK
 }
 
-// redacted prints a text without its secrets (SDK-103).
+// redacted prints a text without its secrets.
 func redacted(_ []string, input []byte) ([]byte, int) {
 	return []byte(secrets.Text(string(input))), exitOK
 }
 
-// cliError finds the message of an error in the output of a program (SDK-89).
+// cliError finds the message of an error in the output of a program.
 func cliError(_ []string, input []byte) ([]byte, int) {
 	values, ok := parse(input)
 	if !ok || len(values) != 1 || rawjson.KindOf(values[0]) != rawjson.Object {
@@ -109,8 +109,7 @@ func cliMessages(doc json.RawMessage) []json.RawMessage {
 	return messages
 }
 
-// config merges the sources of a configuration (SDK-150 to SDK-153). It
-// prints lines, in this order:
+// config merges the sources of a configuration. It prints lines, in this order:
 //
 //	LEVEL "MESSAGE"   for the log, any number
 //	loaded            a source was loaded, or the defaults are not empty
@@ -220,8 +219,7 @@ func (c *configuration) report() []byte {
 	return answer
 }
 
-// A letter before a result of get is its kind. The flat table has the same letters (SDK-205);
-// two letters are only here.
+// A letter before a result of get is its kind. The flat table has the same letters; two letters are only here.
 const (
 	kindNothing = 'e' // the filter had no result
 	kindSeveral = 'm' // it had several, which follow one on a line
@@ -268,7 +266,7 @@ func kindOf(v json.RawMessage) byte {
 
 var noAnswer = json.RawMessage(`{"error":{"code":-32603,"message":"No answer"}}`)
 
-// answers returns the client's answers in batch.response: each is the result, or {"error":...} (SDK-148, T-128).
+// answers returns the client's answers in batch.response: each is the result, or {"error":...}.
 func answers(args []string, input []byte) ([]byte, int) {
 	all, err := rawjson.Check(input)
 	if err != nil || rawjson.KindOf(all) != rawjson.Object {

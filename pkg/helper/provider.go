@@ -34,8 +34,8 @@ import (
 // [*provider.Failure].
 type ReadFunc func(name, uri string) ([]byte, error)
 
-// Provider is "provider NAME URI" (RES-2). It prints the complete content of a resource on stdout,
-// or an error on stderr. RES-60 lists the exit codes.
+// Provider is "provider NAME URI". It prints the complete content of a resource on stdout, or an error on stderr.
+// RES-60 lists the exit codes.
 func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {
 	if len(args) == 0 || len(args) > 2 {
 		fmt.Fprintln(stderr, "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, "+
@@ -88,8 +88,7 @@ func sayFailure(err error, stderr io.Writer) int {
 	return failure.Status
 }
 
-// uiTemplate prints the document of a UI template, whose configuration is on
-// standard input (RES-389).
+// uiTemplate prints the document of a UI template, whose configuration is on standard input.
 func uiTemplate(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	known := strings.Join(uitemplate.Names(), ", ")
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
@@ -124,8 +123,8 @@ func uiTemplate(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// findPage returns a function that finds the registry entries of pages as a server does, without
-// writing. Only the provider ui uses the registry (RES-2, RES-321).
+// findPage returns a function that finds the registry entries of pages as a server does, without writing. Only the
+// provider ui uses the registry.
 func findPage(env project.Env, root, dir string) func(ctx context.Context, name string) (json.RawMessage, error) {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		p := project.Open(root, env, dir, func(string) {})
@@ -196,8 +195,7 @@ func send(spec json.RawMessage, body io.Reader, stdout io.Writer) error {
 	return err
 }
 
-// physicalPath resolves a path. If there are roots, it also checks that one of them contains the
-// path (SDK-131, SDK-132).
+// physicalPath resolves a path. If there are roots, it also checks that one of them contains the path.
 func physicalPath(args []string, _ []byte) ([]byte, int) {
 	path := physical(args[0])
 	roots := args[1:]
@@ -238,8 +236,8 @@ func exchange(args []string, _ []byte) ([]byte, int) {
 	return nil, exitOK
 }
 
-// toolPolicy makes the checks of the built-in policy (T-33). The input is the
-// tool's registry entry, as policy.sh was given it.
+// toolPolicy makes the checks of the built-in policy. The input is the tool's registry entry, as policy.sh was given
+// it.
 func toolPolicy(args []string, input []byte) ([]byte, int) {
 	list := policy.ReadList(args[1], args[2], args[3])
 	refusal := list.CheckDefault(args[0], json.RawMessage(input), args[4], args[5])
@@ -249,8 +247,8 @@ func toolPolicy(args []string, input []byte) ([]byte, int) {
 	return append([]byte(refusal.Message+"\n"), refusal.Data...), exitNo
 }
 
-// toolPath checks that a script may run as a tool. Its arguments are the project, the directory of
-// the tools and the script (T-28, T-41).
+// toolPath checks that a script may run as a tool. Its arguments are the project, the directory of the tools and the
+// script.
 func toolPath(args []string, _ []byte) ([]byte, int) {
 	script, err := filepath.Abs(args[2])
 	if err != nil || trust.CheckScript(args[0], args[1], script) != nil {

@@ -104,8 +104,8 @@ func wrongError(message, raw string) []byte {
 // aroundMedia is the maximum size of a response without the data of the image or sound, in bytes.
 const aroundMedia = 1024
 
-// medium returns the envelope of mcp_result_image and mcp_result_audio (SDK-77). The envelope of
-// a file that cannot be sent contains the reason.
+// medium returns the envelope of mcp_result_image and mcp_result_audio. The envelope of a file that cannot be sent
+// contains the reason.
 func medium(args []string, _ []byte) ([]byte, int) {
 	limit, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -150,7 +150,7 @@ func medium(args []string, _ []byte) ([]byte, int) {
 // sniffed is the number of bytes at the beginning of a file that its type is derived from.
 const sniffed = 1 << 20
 
-// mimeTypes returns the types of files, by name and content (SDK-84). It reads only regular files.
+// mimeTypes returns the types of files, by name and content. It reads only regular files.
 func mimeTypes(files []string, _ []byte) ([]byte, int) {
 	var answer []byte
 	for _, file := range files {
@@ -176,7 +176,7 @@ func mimeType(file string) string {
 	return media.Sniff(head)
 }
 
-// truncate cuts a result to a size (SDK-86).
+// truncate cuts a result to a size.
 func truncate(args []string, input []byte) ([]byte, int) {
 	limit, err := strconv.Atoi(args[0])
 	if err != nil {

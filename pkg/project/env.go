@@ -25,14 +25,14 @@ import (
 // server.d/env.sh can change them.
 type Env map[string]string
 
-// TemplateName and TemplateVars are variables for providers. They describe the template that a URI matches (RES-174).
+// TemplateName and TemplateVars are variables for providers. They describe the template that a URI matches.
 const (
 	TemplateName = "MCP_RESOURCE_TEMPLATE_NAME"
 	TemplateVars = "MCP_RESOURCE_TEMPLATE_VARS"
 )
 
 // OSEnv returns the environment of this process, without its [Placeholders]. It also drops the values of a template,
-// because they come from another process (RES-175).
+// because they come from another process.
 func OSEnv() Env {
 	env := parseEnv(os.Environ())
 	maps.DeleteFunc(env, func(_, value string) bool { return scriptenv.IsPlaceholder(value) })
@@ -47,7 +47,7 @@ func OSEnv() Env {
 	return env
 }
 
-// checkPaths returns an error if a setting that is a path names none (E-12).
+// checkPaths returns an error if a setting that is a path names none.
 func (e Env) checkPaths() error {
 	for v := range settings.Paths() {
 		if _, err := fsys.Named(e[v.Name], e["HOME"]); err != nil {
@@ -58,7 +58,7 @@ func (e Env) checkPaths() error {
 }
 
 // Placeholders returns the sorted names of this process's variables whose value is a placeholder of a bundle. Clients
-// leave a placeholder if their user left an option empty (E-2).
+// leave a placeholder if their user left an option empty.
 func Placeholders() (names []string) {
 	for name, value := range parseEnv(os.Environ()) {
 		if scriptenv.IsPlaceholder(value) {
@@ -80,11 +80,11 @@ func parseEnv(entries []string) Env {
 	return env
 }
 
-// Entries returns the sorted "NAME=value" entries for a child process, without secrets (P-2304).
+// Entries returns the sorted "NAME=value" entries for a child process, without secrets.
 func (e Env) Entries() []string { return e.entries(scriptenv.IsWithheld) }
 
 // ScriptEntries is [Env.Entries] for an environment of [Project.ToolBase] or [Project.ProviderBase]. It keeps
-// MCP_REGISTRY_TOKEN, which is only there if a list names it (T-63).
+// MCP_REGISTRY_TOKEN, which is only there if a list names it.
 func (e Env) ScriptEntries() []string { return e.entries(scriptenv.IsRemoteToken) }
 
 func (e Env) entries(without func(name string) bool) []string {
@@ -129,7 +129,7 @@ func SetTemp(env []string, dir string) []string {
 // Clone returns a copy.
 func (e Env) Clone() Env { return maps.Clone(e) }
 
-// Default sets a variable if it is unset or empty (E-2).
+// Default sets a variable if it is unset or empty.
 func (e Env) Default(name, value string) {
 	e[name] = cmp.Or(e[name], value)
 }
@@ -157,11 +157,11 @@ func localeIn(root string) string {
 	return "C"
 }
 
-// maxMetaValue limits values of the server metadata for scripts, in bytes. Scripts get longer values empty (T-73).
+// maxMetaValue limits values of the server metadata for scripts, in bytes. Scripts get longer values empty.
 const maxMetaValue = 65536
 
-// Common returns the variables that every script gets: paths, the JSON program, and the server's metadata (P-205).
-// All are always set, because scripts may use set -u.
+// Common returns the variables that every script gets: paths, the JSON program, and the server's metadata. All are
+// always set, because scripts may use set -u.
 func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	m := &p.Meta
 	env := Env{
@@ -193,7 +193,7 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	return env
 }
 
-// ToolBase returns the variables that a tool inherits under a rule (T-60, T-62, E-3).
+// ToolBase returns the variables that a tool inherits under a rule.
 func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 	base := p.inherited(rule, nil)
 	if !rule.Inherits() {
@@ -222,8 +222,8 @@ func (p *Project) inherited(rule *scriptenv.Rule, also []string) Env {
 	return base
 }
 
-// ForHooks returns the environment of policy.sh and register.sh. It has all variables of the server except secrets,
-// the variables of every script, and the directories (T-29, R-152).
+// ForHooks returns the environment of policy.sh and register.sh. It has all variables of the server except secrets, the
+// variables of every script, and the directories.
 func (p *Project) ForHooks(common Env, state string) Env {
 	env := make(Env, len(p.Env)+len(common)+7)
 	for name, value := range p.Scripts.Environ(p.Env) {
@@ -242,9 +242,9 @@ func (p *Project) ForHooks(common Env, state string) Env {
 	return env
 }
 
-// ProviderBase returns the common environment of resource providers and completion scripts. They inherit variables
-// by the rule of their scope (T-621, RES-72), and get the variables of every script (P-205). also are further names
-// to inherit, in the form of [scriptenv.Matches].
+// ProviderBase returns the common environment of resource providers and completion scripts. They inherit variables by
+// the rule of their scope, and get the variables of every script. also are further names to inherit, in the form of
+// [scriptenv.Matches].
 func (p *Project) ProviderBase(common Env, also ...string) Env {
 	base := p.inherited(&p.Scripts.Providers, also)
 	if !p.Scripts.Providers.Inherits() {
@@ -259,8 +259,8 @@ func (p *Project) ProviderBase(common Env, also ...string) Env {
 }
 
 // dumping makes a shell print its variables when it ends. "E name=value" is an exported variable. "U name=value" is
-// another variable that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names (T-61). A NUL ends each of them. The
-// output of the evaluated files is discarded. The code runs in Bash 3.2.
+// another variable that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names. A NUL ends each of them. The output of
+// the evaluated files is discarded. The code runs in Bash 3.2.
 const dumping = `
 __mcp_dump() {
   __mcp_rc=$?
@@ -369,8 +369,8 @@ func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 	return result, stderr, nil
 }
 
-// kept are the variables that server.d/env.sh cannot change in a server (P-113). The last two are restrictions that a
-// project cannot loosen (R-212, CF-2).
+// kept are the variables that server.d/env.sh cannot change in a server. The last two are restrictions that a project
+// cannot loosen.
 var kept = []string{
 	"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_TOOLS_DIR", "MCPBASH_RESOURCES_DIR", "MCPBASH_PROMPTS_DIR",
 	"MCPBASH_COMPLETIONS_DIR", "MCPBASH_SERVER_DIR", "MCPBASH_REGISTRY_DIR", "MCPBASH_PROVIDERS_DIR", "MCPBASH_UI_DIR",
@@ -389,7 +389,7 @@ func Adopt(env, changed Env) Env {
 	return result
 }
 
-// A JSONTool is the jq-compatible program for scripts (P-111, SDK-14).
+// A JSONTool is the jq-compatible program for scripts.
 type JSONTool struct {
 	Name string // its dialect, jq or gojq
 	Bin  string // absolute

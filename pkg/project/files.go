@@ -26,9 +26,9 @@ const maxMetaFile = 1 << 20
 
 const separator = string(filepath.Separator)
 
-// ReadFile reads a regular file of at most max bytes. After resolving symbolic links, the file must be in the
-// project, or in the directory of the project that is elsewhere and contains the path (P-114). ReadFile never
-// blocks. The error is [fs.ErrNotExist], or the reason why the file is not read.
+// ReadFile reads a regular file of at most max bytes. After resolving symbolic links, the file must be in the project,
+// or in the directory of the project that is elsewhere and contains the path. ReadFile never blocks. The error is
+// [fs.ErrNotExist], or the reason why the file is not read.
 func (p *Project) ReadFile(path string, max int) ([]byte, error) {
 	return readInside([]string{p.Root, p.dirOf(path)}, path, max)
 }
@@ -49,7 +49,7 @@ func (p *Project) ReadSetting(file code.File, max int) ([]byte, error) {
 // CheckPath is [trust.CheckPath] for a path of the project.
 func (p *Project) CheckPath(path string) error { return trust.CheckPath(p.Root, p.dirOf(path), path) }
 
-// CheckTrusted checks a file of the server directory that decides which code runs (R-144, T-31). The error may be a
+// CheckTrusted checks a file of the server directory that decides which code runs. The error may be a
 // [*trust.InsecureError].
 func (p *Project) CheckTrusted(file code.File) error {
 	return trust.CheckFile(p.Root, p.dirOf(file.Path()), file.Path())
@@ -159,7 +159,7 @@ func openResolved(dirs []string, path string) (*os.File, error) {
 	return f, err
 }
 
-// FileURI returns the file: URI of a path. Everything but letters, digits and "/:.~_-" is escaped (T-232, R-52).
+// FileURI returns the file: URI of a path. Everything but letters, digits and "/:.~_-" is escaped.
 func FileURI(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") { // C:/dir
@@ -169,8 +169,8 @@ func FileURI(path string) string {
 }
 
 // ResourceRoots returns the absolute paths that the file provider may read: the directories and files of
-// MCP_RESOURCES_ROOTS, or the resources directory (RES-90). set reports whether the variable is set. The paths need
-// not exist. A text that names no path (E-12) is left out.
+// MCP_RESOURCES_ROOTS, or the resources directory. set reports whether the variable is set. The paths need not exist. A
+// text that names no path is left out.
 func (e Env) ResourceRoots(root, resources string) (list []string, set bool) {
 	value := e["MCP_RESOURCES_ROOTS"]
 	if value == "" {
@@ -189,10 +189,10 @@ func (e Env) ResourceRoots(root, resources string) (list []string, set bool) {
 	return list, true
 }
 
-// maxIcon limits icon files, in bytes.
+// maxIcon limits icon files, in bytes.
 const maxIcon = 1 << 20
 
-// iconType returns the MIME type of an icon file by its name.
+// iconType returns the MIME type of an icon file by its name.
 func iconType(name string) string {
 	if of := media.ByName(name); strings.HasPrefix(of, "image/") {
 		return of
@@ -200,10 +200,9 @@ func iconType(name string) string {
 	return media.Binary
 }
 
-// InlineIcons returns an icons array whose files are replaced by data URIs, so that a client can show them (R-101 to
-// Relative paths are relative to one of dirs. The files must be in the project. InlineIcons reports unusable
-// icons to warn, and omits them. If no icon is left, the result is nil. If observe is not nil, it gets every path
-// that was tried.
+// InlineIcons returns an icons array whose files are replaced by data URIs, so that a client can show them. Relative
+// paths are relative to one of dirs. The files must be in the project. InlineIcons reports unusable icons to warn, and
+// omits them. If no icon is left, the result is nil. If observe is not nil, it gets every path that was tried.
 func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, observe func(path string),
 	warn func(string)) json.RawMessage {
 	var b rawjson.Builder

@@ -50,7 +50,7 @@ func (t Tree) hash() string {
 
 const sdkFile = "sdk/tool-sdk.sh"
 
-// A Home is the installation tree of a run's scripts (P-102).
+// A Home is the installation tree of a run's scripts.
 type Home struct {
 	Dir    string
 	unpack func() error // nil for an installed tree
@@ -77,8 +77,8 @@ func (h *Home) Make() error {
 	return err
 }
 
-// FindHome returns the installation tree (P-102, CLI-303): that of MCPBASH_HOME, or the tree around the binary, or
-// the copy in the binary, which Make unpacks. FindHome calls embedded only for the copy.
+// FindHome returns the installation tree: that of MCPBASH_HOME, or the tree around the binary, or the copy in the
+// binary, which Make unpacks. FindHome calls embedded only for the copy.
 func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	if dir := env["MCPBASH_HOME"]; dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil && isTree(abs) {
@@ -110,8 +110,8 @@ func InstalledHome(env Env) string {
 	return Lasting(treeAround(executablePath()))
 }
 
-// Lasting returns the link that leads to a tree and that install.sh changes when it installs another version
-// (CLI-1710), or else the tree.
+// Lasting returns the link that leads to a tree and that install.sh changes when it installs another version, or else
+// the tree.
 func Lasting(tree string) string {
 	link, versioned := strings.CutSuffix(filepath.Dir(tree), ".versions")
 	if versioned && fsys.Same(link, tree) {
@@ -256,7 +256,7 @@ func CacheDir(env Env) (string, error) {
 }
 
 // UsePackaged sets the project and the allow list if this program was installed under another name. The project of a
-// program NAME is ../share/NAME/project next to it, with links resolved. Values of the environment stay (CLI-408).
+// program NAME is ../share/NAME/project next to it, with links resolved. Values of the environment stay.
 func UsePackaged() {
 	if os.Getenv("MCPBASH_PROJECT_ROOT") != "" {
 		return
@@ -283,7 +283,7 @@ func packagedRoot(exe string) string {
 }
 
 // Releases returns the address of the releases, or "" if it is unknown. The environment goes before the file RELEASES
-// of an installation, which "make release" writes (CLI-1170). home is the installation, or "".
+// of an installation, which "make release" writes. home is the installation, or "".
 func Releases(env Env, home string) string {
 	if base := env["MCPBASH_RELEASE_BASE_URL"]; base != "" || home == "" {
 		return base
@@ -295,7 +295,7 @@ func Releases(env Env, home string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// InstallerFile is the record that install.sh writes into an installation (CLI-1708).
+// InstallerFile is the record that install.sh writes into an installation.
 const InstallerFile = "INSTALLER.json"
 
 // Record returns the record that install.sh wrote into the installation home, or nil.

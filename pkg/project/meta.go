@@ -31,7 +31,7 @@ import (
 // Meta is the metadata of a server, from server.d/server.meta.json and related files (protocol section 2). Missing
 // optional texts are "".
 type Meta struct {
-	Name          string // serverInfo.name, and the authority of ui:// URIs
+	Name          string // serverInfo.name, and the authority of ui:// URIs
 	Version       string
 	Title         string
 	Description   string
@@ -39,13 +39,13 @@ type Meta struct {
 	Icons         json.RawMessage // compact array, or nil
 	Instructions  string
 	ValidateInput bool
-	PageSize      int    // items of a page of a list; 0: the default (P-2000)
-	LargeResult   int    // bytes; longer output of tools is stored; 0: never (LR-1)
-	ResultSearch  bool   // clients get a tool that searches stored results (LR-30)
+	PageSize      int    // items of a page of a list; 0: the default
+	LargeResult   int    // bytes; longer output of tools is stored; 0: never
+	ResultSearch  bool   // clients get a tool that searches stored results
 	SecurityLevel string // unparsed
 	Confine       string // unparsed
-	Locked        bool   // the lock limits the server (LOCK-10)
-	// Scopes are the items that each OAuth scope permits; nil: a token needs no scope (H-421).
+	Locked        bool   // the lock limits the server
+	// Scopes are the items that each OAuth scope permits; nil: a token needs no scope.
 	Scopes auth.Scopes
 	// BadScopes is the reason why the scopes cannot be used, or nil. Then no token permits anything,
 	// and no server starts that uses them.
@@ -69,7 +69,7 @@ func (e *MetaError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", Marker, e.Line, e.Column, e.Reason)
 }
 
-// SearchesResults reports whether clients get the tool that searches stored results (LR-30).
+// SearchesResults reports whether clients get the tool that searches stored results.
 func (p *Project) SearchesResults() bool {
 	if p.Calls.LargeSearch != "" {
 		return p.Calls.LargeSearch == "true"
@@ -83,7 +83,7 @@ const (
 	MaxPage     = 200
 )
 
-// PageSize returns the number of items of a page of a list, if the request has no limit (P-2000).
+// PageSize returns the number of items of a page of a list, if the request has no limit.
 func (p *Project) PageSize() int {
 	return min(cmp.Or(p.Limits.Page, p.Meta.PageSize, defaultPage), MaxPage)
 }
@@ -140,7 +140,7 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	text("title", &m.Title)
 	text("description", &m.Description)
 	text("websiteUrl", &m.WebsiteURL)
-	// A restriction of a wrong type stays a restriction, with an unknown value (R-212, CF-2).
+	// A restriction of a wrong type stays a restriction, with an unknown value.
 	for name, field := range map[string]*string{"securityLevel": &m.SecurityLevel, "confine": &m.Confine} {
 		if v := rawjson.Get(doc, name); !rawjson.Absent(v) {
 			var ok bool
@@ -190,7 +190,7 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	return m, scripts
 }
 
-// Locked reports whether the lock of the project limits the server (LOCK-10).
+// Locked reports whether the lock of the project limits the server.
 func (p *Project) Locked() bool {
 	switch strings.ToLower(p.Env["MCPBASH_LOCKED"]) {
 	case "", "0", "false", "no", "off":
@@ -199,7 +199,7 @@ func (p *Project) Locked() bool {
 	return true
 }
 
-// restrictions are the members that restrict tools (R-212, CF-2, H-421, LOCK-10).
+// restrictions are the members that restrict tools.
 var restrictions = []string{"securityLevel", "confine", "scopes", "locked"}
 
 // mayRestrict reports whether an invalid JSON text, in UTF-8 or UTF-16, may contain a restriction.
@@ -258,7 +258,7 @@ func (p *Project) readRelated(path, name string, ignore func(name string, reason
 }
 
 // defaultVersion returns the version of a project if its metadata omits it. The version comes from VERSION or
-// package.json, or is 0.0.0 (P-202).
+// package.json, or is 0.0.0.
 func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
 	text := p.readRelated(filepath.Join(p.Root, "VERSION"), "VERSION", ignore)
 	if v := strings.Join(strings.Fields(string(bytes.ToValidUTF8(text, nil))), ""); v != "" {
@@ -273,13 +273,13 @@ func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
 	return "0.0.0"
 }
 
-// readInstructions returns the instructions for models from server.instructions.md, or "" (P-204).
+// readInstructions returns the instructions for models from server.instructions.md, or "".
 func (p *Project) readInstructions(ignore func(name string, reason any)) string {
 	text := p.readRelated(filepath.Join(p.Server, "server.instructions.md"), "server.d/server.instructions.md", ignore)
 	return strings.TrimRight(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), "\r\n")
 }
 
-// Title returns a title for a name, such as "My Cool Server" for "my-cool_server" (P-201).
+// Title returns a title for a name, such as "My Cool Server" for "my-cool_server".
 func Title(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) })
 	for i, w := range words {
@@ -289,7 +289,7 @@ func Title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// FileName replaces characters of a name that file names should not have (T-260).
+// FileName replaces characters of a name that file names should not have.
 func FileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -300,7 +300,7 @@ func FileName(name string) string {
 	}, name)
 }
 
-// RequestKey returns the name of a request in files. It depends on the raw text of its JSON-RPC id (P-301).
+// RequestKey returns the name of a request in files. It depends on the raw text of its JSON-RPC id.
 func RequestKey(id string) string {
 	key := base64.RawURLEncoding.EncodeToString([]byte(id))
 	if len(key) > 200 {
@@ -310,7 +310,7 @@ func RequestKey(id string) string {
 	return key
 }
 
-// processTag returns "<parent>.<process>.<random>", which makes a name unique and identifies its process (P-300).
+// processTag returns "<parent>.<process>.<random>", which makes a name unique and identifies its process.
 func processTag() string {
 	return strconv.Itoa(os.Getppid()) + "." + strconv.Itoa(os.Getpid()) + "." + randomTag()
 }
@@ -321,8 +321,8 @@ func randomTag() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Permit returns the error for an item that a caller may not use (H-420, H-423). shown is the item as the client named
-// it, which need not exist.
+// Permit returns the error for an item that a caller may not use. shown is the item as the client named it, which need
+// not exist.
 func (p *Project) Permit(caller *auth.Identity, kind auth.ItemKind, name, shown string) error {
 	need, ok := caller.Permits(kind, name, p.Meta.Scopes)
 	if ok {
@@ -339,7 +339,7 @@ func (p *Project) Permit(caller *auth.Identity, kind auth.ItemKind, name, shown 
 // maxScopes is the number of scopes that server.meta.json can map to items.
 const maxScopes = 256
 
-// readScopes reads the items that each OAuth scope permits (H-421). The result is not nil.
+// readScopes reads the items that each OAuth scope permits. The result is not nil.
 func readScopes(v json.RawMessage) (auth.Scopes, error) {
 	if rawjson.KindOf(v) != rawjson.Object {
 		return nil, errors.New("it must be an object that maps each scope to a list of tools, or to an object of lists")

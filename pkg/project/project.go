@@ -29,7 +29,7 @@ type Project struct {
 	Scripts scriptenv.Policy // the variables of Env for scripts
 }
 
-// Dirs are a project's directories, absolute (P-107, CLI-404).
+// Dirs are a project's directories, absolute.
 type Dirs struct {
 	Tools, Resources, Prompts, Completions string
 	Server                                 string // server.d
@@ -81,8 +81,7 @@ func (d *Dirs) all() []string {
 }
 
 // Check returns an error if the root has neither [Marker] nor a directory of a project, so that no server serves a
-// mistyped path (P-106). Projects of the Bash edition may lack the marker. source is the variable or option with the
-// path.
+// mistyped path. Projects of the Bash edition may lack the marker. source is the variable or option with the path.
 func (p *Project) Check(source string) error {
 	for _, path := range append([]string{filepath.Join(p.Root, filepath.FromSlash(Marker))}, p.all()...) {
 		if _, err := os.Stat(path); err == nil {
@@ -93,8 +92,7 @@ func (p *Project) Check(source string) error {
 		WithHint("Run mcp-bash init there, or set %s to the directory of a project.", source)
 }
 
-// Create creates the directories of a project. It ignores errors, because a server also works with a read-only
-// project (P-107).
+// Create creates the directories of a project. It ignores errors, because a server also works with a read-only project.
 func (d Dirs) Create() {
 	for _, dir := range []string{d.Tools, d.Resources, d.Prompts, d.Server} {
 		os.MkdirAll(dir, 0o755)
@@ -110,7 +108,7 @@ const Marker = "server.d/server.meta.json"
 // TestsDir is the directory in a project with the test cases of its tools.
 const TestsDir = "tests"
 
-// ErrNone means that there is no project (CLI-403).
+// ErrNone means that there is no project.
 var ErrNone error = &cli.Error{Code: cli.CodeNotFound, Bare: true, Cause: cli.Lines(`Error: No MCP project found.
 
 Could not find server.d/server.meta.json in the current directory or any parent.
@@ -121,7 +119,7 @@ To create a new project here:
 To specify a project explicitly:
   use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`)}
 
-// A MissingError means that the given project directory does not exist (P-106, CLI-402).
+// A MissingError means that the given project directory does not exist.
 type MissingError struct {
 	Dir   string
 	Named bool // by an option or an operand, and not by MCPBASH_PROJECT_ROOT
@@ -148,8 +146,8 @@ func (e *MissingError) Reason() string {
 }
 
 // FindRoot returns the project's root, absolute and without symbolic links. The root is named if it is not empty, or
-// MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker] (CLI-401). The root directory of the
-// file system cannot be a project. The error is a [*MissingError], [ErrNone], or that of a setting that names no path.
+// MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker]. The root directory of the file system
+// cannot be a project. The error is a [*MissingError], [ErrNone], or that of a setting that names no path.
 func FindRoot(env Env, named, dir string) (string, error) {
 	if err := env.checkPaths(); err != nil {
 		return "", err
@@ -199,7 +197,7 @@ func (p *Project) Place(place code.Place) string {
 }
 
 // RunsNext returns the files and folders of the project with code that our commands run or believe. No confined tool
-// may write to them (CF-14). The paths may have links, and need not exist.
+// may write to them. The paths may have links, and need not exist.
 func (p *Project) RunsNext() (list []string) {
 	for _, row := range code.Rows {
 		if row.Place == code.Repository {

@@ -38,13 +38,13 @@ type Settings struct {
 
 // Logging configures log messages.
 type Logging struct {
-	Level         mcp.Level // MCPBASH_LOG_LEVEL, MCPBASH_LOG_LEVEL_DEFAULT (P-1301)
+	Level         mcp.Level // MCPBASH_LOG_LEVEL, MCPBASH_LOG_LEVEL_DEFAULT
 	LevelSet      bool      // by MCPBASH_LOG_LEVEL or the marker; scripts get the level too
-	Marker        bool      // server.d/.debug exists, so the level is debug (P-108)
+	Marker        bool      // server.d/.debug exists, so the level is debug
 	Verbose       bool      `env:"MCPBASH_LOG_VERBOSE"` // messages may contain paths and URIs
-	Quiet         bool      `env:"MCPBASH_QUIET"`       // or a level of error and above (P-1306)
-	Startup       bool      `env:"MCPBASH_LOG_STARTUP"` // or Verbose (P-110)
-	JSONTool      bool      // MCPBASH_LOG_JSON_TOOL=log, or Verbose (P-112)
+	Quiet         bool      `env:"MCPBASH_QUIET"`       // or a level of error and above
+	Startup       bool      `env:"MCPBASH_LOG_STARTUP"` // or Verbose
+	JSONTool      bool      // MCPBASH_LOG_JSON_TOOL=log, or Verbose
 	Timestamp     bool      `env:"MCPBASH_LOG_TIMESTAMP"`
 	Dir           string    `env:"MCPBASH_LOG_DIR"` // "": none
 	DebugPayloads bool      `env:"MCPBASH_DEBUG_PAYLOADS"`
@@ -69,7 +69,7 @@ type Limits struct {
 	Pending      int `env:"MCPBASH_MAX_PENDING_BYTES"`
 	Response     int // MCPBASH_MAX_TOOL_OUTPUT_SIZE
 	ListResponse int // MCPBASH_REGISTRY_MAX_BYTES
-	Read         int // of resources/read; a blob of MCPBASH_MAX_RESOURCE_BYTES fits if that is set (RES-47)
+	Read         int // of resources/read; a blob of MCPBASH_MAX_RESOURCE_BYTES fits if that is set
 	Concurrent   int `env:"MCPBASH_MAX_CONCURRENT_REQUESTS"`
 	Progress     int `env:"MCPBASH_MAX_PROGRESS_PER_MIN"` // 0: none
 	Logs         int // MCPBASH_MAX_LOGS_PER_MIN; 0: none
@@ -106,10 +106,10 @@ type Token struct {
 	MaxFailures int    `env:"MCPBASH_REMOTE_TOKEN_MAX_FAILURES_PER_MIN"` // 0: no limit
 }
 
-// minToken is the minimum length of the secret (P-2300).
+// minToken is the minimum length of the secret.
 const minToken = 32
 
-// Check returns an error if the secret is easy to guess (P-2300).
+// Check returns an error if the secret is easy to guess.
 func (t *Token) Check() error {
 	if t.Secret != "" && len(t.Secret) < minToken {
 		return errors.New("mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret")
@@ -185,11 +185,11 @@ type Fetching struct {
 
 const (
 	// MaxInline is the maximum length of a variable for a script, in bytes. The kernel limits one string of an
-	// environment to 128 KiB (T-77).
+	// environment to 128 KiB.
 	MaxInline = 120000
 
-	// maxResponse limits each line to the client, in bytes, unless the environment allows more. One client closes
-	// the connection at 10 MiB of a line (M-35).
+	// maxResponse limits each line to the client, in bytes, unless the environment allows more. One client closes the
+	// connection at 10 MiB of a line.
 	maxResponse = 9 << 20
 
 	// minPoll keeps a very short interval from using a whole core.
@@ -197,7 +197,7 @@ const (
 )
 
 // ReadSettings reads the settings of an environment. In CI mode it first sets the defaults of that mode in the
-// environment, so that scripts see them too (P-303).
+// environment, so that scripts see them too.
 func ReadSettings(env Env, dirs Dirs) (s Settings) {
 	if settings.Bool(env, "MCPBASH_CI_MODE") {
 		applyCI(env)
@@ -263,13 +263,13 @@ func (c *Calls) derive(env Env) {
 }
 
 // DefaultAllows reports whether every tool may run: MCPBASH_TOOL_ALLOW_DEFAULT permits it, and MCPBASH_TOOL_ALLOWLIST
-// is empty. A list without names allows no tool (T-21).
+// is empty. A list without names allows no tool.
 func DefaultAllows(allowlist, byDefault string) bool {
 	return allowlist == "" && (byDefault == "allow" || byDefault == "all")
 }
 
 // relativeOverride reports whether MCPBASH_JSON_TOOL_BIN is a relative path. It is ignored then, with
-// MCPBASH_JSON_TOOL (P-111).
+// MCPBASH_JSON_TOOL.
 func relativeOverride(env Env) bool {
 	bin := env["MCPBASH_JSON_TOOL_BIN"]
 	return bin != "" && !filepath.IsAbs(bin)
@@ -280,7 +280,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A StderrTarget is who gets the standard error of scripts, apart from the reason of a failure (T-137).
+// A StderrTarget is who gets the standard error of scripts, apart from the reason of a failure.
 type StderrTarget struct {
 	Client bool // members of results and of errors
 	Log    bool // the standard error of the server
@@ -311,7 +311,7 @@ func (s StderrTarget) Reason(stderr string) string {
 	return secrets.Text(stderr)
 }
 
-// OverHTTP is the value of MCPBASH_TOOL_POLICY_CONTEXT in a server over HTTP. Its clients do not configure it (T-22).
+// OverHTTP is the value of MCPBASH_TOOL_POLICY_CONTEXT in a server over HTTP. Its clients do not configure it.
 const OverHTTP = "http"
 
 // ServeStrangers changes settings whose default is another one if clients can be others than the operator.

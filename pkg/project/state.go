@@ -43,7 +43,7 @@ type State struct {
 }
 
 // A NoStateError means that no directory for private files is usable. Its text is a hint for users. It wraps
-// [syscall.EROFS] or [fs.ErrPermission] if that is the reason (P-300).
+// [syscall.EROFS] or [fs.ErrPermission] if that is the reason.
 type NoStateError struct {
 	Dir string // the directory that is not writable
 	Err error
@@ -103,7 +103,7 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 }
 
 // refuseLinks returns an error if a directory of the settings is a symbolic link. Users who can change the link could
-// redirect our files (P-309).
+// redirect our files.
 func refuseLinks(env Env) (dir string, err error) {
 	for _, name := range []string{"MCPBASH_STATE_DIR", "MCPBASH_LOCK_ROOT", "MCPBASH_LOG_DIR"} {
 		if env[name] == "" {
@@ -119,8 +119,8 @@ func refuseLinks(env Env) (dir string, err error) {
 	return "", nil
 }
 
-// openLogs creates the log directory, and opens it before a script can replace it. The result is nil if that fails,
-// or if the directory belongs in a missing temporary directory (P-300).
+// openLogs creates the log directory, and opens it before a script can replace it. The result is nil if that fails, or
+// if the directory belongs in a missing temporary directory.
 func openLogs(s *Settings) *os.Root {
 	dir := s.Logging.Dir
 	if dir == "" || filepath.Dir(dir) == s.TmpRoot && !exists(s.TmpRoot) {
@@ -246,7 +246,7 @@ func (s *State) write(name string) error {
 	return handoff.Put(s.dir.root, name, []byte(s.files[name]))
 }
 
-// NewDebugState creates the directory of mcp-bash debug, which is kept (P-2500).
+// NewDebugState creates the directory of mcp-bash debug, which is kept.
 func NewDebugState(env Env) (*State, error) {
 	if dir, err := refuseLinks(env); err != nil {
 		return nil, stateError(dir, err)
@@ -256,7 +256,7 @@ func NewDebugState(env Env) (*State, error) {
 	return s, s.Make()
 }
 
-// Helper returns the path of our jq-compatible program for scripts (P-111), or "" without mcp-bash.
+// Helper returns the path of our jq-compatible program for scripts, or "" without mcp-bash.
 func (s *State) Helper() string {
 	if s.Program == "" {
 		return ""
@@ -298,8 +298,8 @@ func (s *State) putHelper() error {
 	return linkHelper(s.Program, s.dir.root, helperDir+"/"+helperName)
 }
 
-// EndScripts ends the run. It terminates processes that scripts have left running. It reports them, and processes
-// that it cannot terminate, on a line each (P-908).
+// EndScripts ends the run. It terminates processes that scripts have left running. It reports them, and processes that
+// it cannot terminate, on a line each.
 func (s *State) EndScripts(r *script.Runner, report func(line string)) {
 	for _, group := range r.End() {
 		report(fmt.Sprintf("mcp-bash: terminated process group %d, which a script had left running", group))

@@ -8,7 +8,7 @@ import (
 
 const orphanDefault = "false"
 
-// completeEnv sets TMP, which programs on Windows use, from TEMP (E-2).
+// completeEnv sets TMP, which programs on Windows use, from TEMP.
 func completeEnv(env Env) {
 	if env["TEMP"] != "" {
 		env.Default("TMP", env["TEMP"])

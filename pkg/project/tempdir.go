@@ -296,7 +296,7 @@ func (d *TempDir) wasClaimed() bool {
 // IsWritable reports whether we can create files in a directory.
 func IsWritable(dir string) bool { return checkWritable(dir) == nil }
 
-// tmpRoot returns the base of all temporary files (P-300).
+// tmpRoot returns the base of all temporary files.
 func tmpRoot(env Env) string {
 	root := cmp.Or(env["MCPBASH_TMP_ROOT"], env["TMPDIR"], systemTmp())
 	if trimmed := strings.TrimRight(root, string(filepath.Separator)); trimmed != "" {
@@ -308,13 +308,13 @@ func tmpRoot(env Env) string {
 	return root
 }
 
-// tmpBases returns the bases for a private directory, in the order of preference (P-300).
+// tmpBases returns the bases for a private directory, in the order of preference.
 func tmpBases(env Env, first string) []string {
 	return []string{first, env["RUNNER_TEMP"], env["TMPDIR"], systemTmp()}
 }
 
 // checkTmp warns if the base of temporary files does not exist. Nothing creates it, because its name is probably a
-// mistake, and scripts get the same TMPDIR (P-300).
+// mistake, and scripts get the same TMPDIR.
 func (s *Settings) checkTmp(env Env, warn func(string)) {
 	if !exists(s.TmpRoot) {
 		name := "TMPDIR"
@@ -326,7 +326,7 @@ func (s *Settings) checkTmp(env Env, warn func(string)) {
 	}
 }
 
-// applyCI sets the defaults of CI mode for unset variables (P-303). [NewState] creates the log directory.
+// applyCI sets the defaults of CI mode for unset variables. [NewState] creates the log directory.
 func applyCI(env Env) {
 	base := env["RUNNER_TEMP"]
 	if base == "" && env["GITHUB_WORKSPACE"] != "" {

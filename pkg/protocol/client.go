@@ -51,7 +51,7 @@ type Caller struct {
 	// Shared means that the server can have any number of clients. Then no slot is reserved for the
 	// client, and no files of the run describe it.
 	Shared     bool
-	MaxStreams int // open subscriptions/listen requests; 0: the number for a single client (M-60)
+	MaxStreams int // open subscriptions/listen requests; 0: the number for a single client
 }
 
 // NewClient adds the client of a connection. [Client.Leave] removes it.
@@ -110,7 +110,7 @@ func (c *Client) after(m *calls.Method) {
 	c.server.lists.Poke()
 }
 
-// AwaitRoom waits while the client's requests use too much memory (P-1804).
+// AwaitRoom waits while the client's requests use too much memory.
 func (c *Client) AwaitRoom() {
 	c.requests.AwaitRoom(c.handshake.Outgoing.Open)
 	c.session.ReportMissed()
@@ -125,8 +125,8 @@ func (c *Client) Busy() bool {
 	return c.requests.Busy() || c.suspended.Busy() || c.tasks.Busy() || c.subscribe.Streaming()
 }
 
-// InUse reports whether the client must stay: it is busy, or it can still fetch the answer of a task
-// or a stored result. Transports end no other client for being idle (H-37, TASK-61, LR-21).
+// InUse reports whether the client must stay: it is busy, or it can still fetch the answer of a task or a stored
+// result. Transports end no other client for being idle.
 func (c *Client) InUse() bool {
 	return c.Busy() || c.tasks.Keeps() || c.offered != nil && c.offered.HasResults()
 }
@@ -301,8 +301,7 @@ func (c *Client) cancelled(m *jsonrpc.Message) {
 	}
 }
 
-// shutdown begins the end: running requests continue, new ones are refused, and exit is expected
-// in time (P-900, P-901).
+// shutdown begins the end: running requests continue, new ones are refused, and exit is expected in time.
 func (c *Client) shutdown() {
 	if c.session.At(session.Closing) {
 		return
@@ -316,7 +315,7 @@ func (c *Client) shutdown() {
 	})
 }
 
-// exit ends the session after shutdown. Without shutdown, exit is refused (P-902, P-702).
+// exit ends the session after shutdown. Without shutdown, exit is refused.
 func (c *Client) exit(m *jsonrpc.Message, isRequest bool, out Sink) {
 	switch {
 	case c.session.At(session.Closing):
@@ -329,8 +328,8 @@ func (c *Client) exit(m *jsonrpc.Message, isRequest bool, out Sink) {
 	}
 }
 
-// drainUninitialized is how long running requests may take after the end of input without a
-// handshake. Such clients send SIGTERM soon (M-73).
+// drainUninitialized is how long running requests may take after the end of input without a handshake. Such clients
+// send SIGTERM soon.
 const drainUninitialized = 1500 * time.Millisecond
 
 // CloseInput is called after the last message, and returns the ending of the connection. Requests

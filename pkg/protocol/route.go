@@ -92,7 +92,7 @@ func (c *Client) Speaks(version string) bool { return c.session.Revision.Load().
 // PrimesStreams reports whether a stream to the client begins with an event that has only an id.
 func (c *Client) PrimesStreams() bool { return c.session.Revision.Load().Priming }
 
-// checkToken returns the error for a message without the shared secret (P-2300).
+// checkToken returns the error for a message without the shared secret.
 func (c *Client) checkToken(m *jsonrpc.Message) *mcp.Error {
 	err := c.token.check(m.Params.Meta())
 	if err != nil && err != errTokenThrottled {
@@ -112,8 +112,7 @@ func (c *Client) RefuseLong(out Sink) {
 		fmt.Sprintf("Message exceeds %d bytes", c.server.Project.Limits.Line)))
 }
 
-// unreadable answers a message that is not JSON (P-401 to P-403). Its content can contain secrets,
-// so only verbose logs show it.
+// unreadable answers a message that is not JSON. Its content can contain secrets, so only verbose logs show it.
 func (c *Client) unreadable(message []byte, err error, out Sink) {
 	reason := "Failed to normalize input"
 	if errors.Is(err, jsonrpc.ErrUTF8) {
@@ -167,7 +166,7 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 		element.Trace, element.From = m.Trace, m.From
 		element.From.ID = events.ID{} // each element has its own
 		switch {
-		case c.Ended(): // nothing after exit is read (P-902)
+		case c.Ended(): // nothing after exit is read
 			if element.IsAnswered() {
 				out.Last(nil, nil)
 			}
@@ -334,10 +333,10 @@ func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods,
 	return r
 }
 
-// ErrNoSession is the error for a request of a session that does not exist or has ended (H-33).
+// ErrNoSession is the error for a request of a session that does not exist or has ended.
 var ErrNoSession = mcp.Errorf(mcp.CodeInvalidRequest, "Session not found")
 
-// ErrBusy is the error for a request above the limits of its client (P-1801).
+// ErrBusy is the error for a request above the limits of its client.
 var ErrBusy = mcp.Errorf(mcp.CodeInternal, "Too many queued requests").Because(mcp.CauseBusy)
 
 // eventOf returns the event of a request, or nil if it leaves none.
@@ -451,7 +450,7 @@ var (
 		"Remote token missing or invalid (throttled)").Because(mcp.CauseRate)
 )
 
-// strip removes the secret from the _meta that scripts get (P-2304).
+// strip removes the secret from the _meta that scripts get.
 func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {
 	if g.settings.Secret == "" || rawjson.Get(meta, g.settings.Key) == nil && rawjson.Get(meta,
 		g.settings.Fallback) == nil {

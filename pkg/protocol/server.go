@@ -33,8 +33,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Log sends messages about the project, which belong to no single client, to all clients. It writes to standard
-// error if no client takes log messages, or if the operator is not the client (P-1309).
+// A Log sends messages about the project, which belong to no single client, to all clients. It writes to standard error
+// if no client takes log messages, or if the operator is not the client.
 type Log struct {
 	console  *console.Console
 	stderr   *session.Session
@@ -121,8 +121,8 @@ func NewServer(c Config) *Server {
 	return s
 }
 
-// ParamHeaders returns the arguments of a tool that clients repeat in HTTP headers (H-440). It returns nil for a caller
-// who may not call the tool.
+// ParamHeaders returns the arguments of a tool that clients repeat in HTTP headers. It returns nil for a caller who may
+// not call the tool.
 func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Param {
 	if s.Engine == nil {
 		return nil
@@ -138,7 +138,7 @@ func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Pa
 }
 
 // OwesTasks reports whether the end of the server would take the answer of a task from its client. See
-// [tasks.Table.Owed] for the time (TASK-62).
+// [tasks.Table.Owed] for the time.
 func (s *Server) OwesTasks(since time.Time) bool { return s.tasks.Owed(since) }
 
 // End waits until the server writes nothing more, but not longer than within. Its context has
@@ -165,7 +165,7 @@ type Owner = seal.Owner
 func (s *Server) Self() Owner { return s.self.Owner }
 
 // NewSessionID returns an id for a session of a caller, which nobody can guess. If this process has a URL, the id names
-// it to other replicas (H-32).
+// it to other replicas.
 func (s *Server) NewSessionID(caller *auth.Identity) string {
 	id := rand.Text()
 	if s.self.URL != "" {
@@ -191,9 +191,9 @@ func (s *Server) SessionOwner(id string, caller *auth.Identity) Owner {
 	return s.self.Find(name, sessionBound(random, caller))
 }
 
-// Owner returns the replica that has what a request names: the suspended call of a retry, a task, or a
-// stored result. The error is the answer if that replica cannot be reached. The owner is zero for all
-// requests that this process answers. A transport passes others on to the replica (H-504, LR-13, TASK-41).
+// Owner returns the replica that has what a request names: the suspended call of a retry, a task, or a stored result.
+// The error is the answer if that replica cannot be reached. The owner is zero for all requests that this process
+// answers. A transport passes others on to the replica.
 func (s *Server) Owner(caller *auth.Identity, method string, params *mcp.Params) (o Owner, gone *mcp.Error) {
 	if id := tasks.IDOf(method, params); id != "" {
 		return s.suspended.Owner(id, caller.Key()), tasks.ErrUnknown

@@ -19,14 +19,14 @@ type Provider interface {
 	Read(ctx context.Context, uri string, limit int) ([]byte, error)
 }
 
-// A Typed provider also returns the MIME type of the content (RES-40).
+// A Typed provider also returns the MIME type of the content.
 type Typed interface {
 	Provider
 	// ReadTyped is Read and also returns the MIME type, without parameters, or "".
 	ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error)
 }
 
-// A Stamper detects unchanged content without reading it, so that watching is cheap (RES-144).
+// A Stamper detects unchanged content without reading it, so that watching is cheap.
 type Stamper interface {
 	Provider
 	// Stamp returns a mark of the current content. Equal stamps mean equal content. If ok is false,
@@ -37,7 +37,7 @@ type Stamper interface {
 // A Stamp identifies a state of a file.
 type Stamp = folder.Stamp
 
-// The exit statuses of a provider (RES-60).
+// The exit statuses of a provider.
 const (
 	Denied      = 2 // outside the allowed roots
 	NotFound    = 3
@@ -67,7 +67,7 @@ var (
 	ErrNotFound = &Failure{Status: NotFound}
 )
 
-// OverLimit returns the failure for content that exceeds the limit of [Provider.Read] (RES-46).
+// OverLimit returns the failure for content that exceeds the limit of [Provider.Read].
 func OverLimit(limit int) *Failure {
 	return &Failure{Status: TooLarge, Message: fmt.Sprintf("Resource content exceeds %d bytes", limit)}
 }
@@ -80,8 +80,7 @@ type Config struct {
 	Env       project.Env // the settings: MCP_RESOURCES_ROOTS, MCPBASH_HTTPS_* and others
 	Root      string      // the project, which relative paths start from
 	Resources string      // the project's resources directory, which is readable by default
-	// MoreRoots returns other readable directories. MCP_RESOURCES_ROOTS replaces them (RES-91).
-	// The function may be nil.
+	// MoreRoots returns other readable directories. MCP_RESOURCES_ROOTS replaces them. The function may be nil.
 	MoreRoots func() []string
 	Files     *filecache.Cache // reads small files; nil: no texts are kept
 

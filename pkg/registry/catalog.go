@@ -42,9 +42,9 @@ import (
 // Options are the functions and settings that a [Catalog] gets from a program. All are
 // optional.
 type Options struct {
-	Log       mcp.LogFunc        // receives log messages
+	Log       mcp.LogFunc        // receives log messages
 	OnMessage func(item.Message) // receives the same messages with topic and place
-	Warn      func(line string)  // receives lines for standard error
+	Warn      func(line string)  // receives lines for standard error
 
 	// For server.d/register.sh. Without a Runner the script never runs. Private
 	// returns a directory that nobody else can enter.
@@ -60,9 +60,9 @@ type Options struct {
 	// Nil means that all are offered.
 	Withhold func(kind *kinds.Kind, items []item.Item) map[string]error
 
-	ReadOnly bool             // write nothing (CLI-1202)
+	ReadOnly bool             // write nothing
 	Now      func() time.Time // nil: time.Now
-	LockWait time.Duration    // 0: 5 s
+	LockWait time.Duration    // 0: 5 s
 }
 
 // A Catalog lists the items of a project and keeps .registry/ up to date. It is safe for
@@ -130,13 +130,13 @@ func (c *Catalog) Scans() int { return int(c.scans.Load()) }
 // HasHook reports whether there is an executable register.sh, trusted or not.
 func (c *Catalog) HasHook() bool { return c.hook.Present() }
 
-// List returns the items of a kind. It checks the project if the last check is too old. The
-// error is a [*Failure] or the context's error.
+// List returns the items of a kind. It checks the project if the last check is too old. The error is a [*Failure] or
+// the context's error.
 func (c *Catalog) List(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), false)
 }
 
-// Fresh is like [Catalog.List] but always checks the project (M-63).
+// Fresh is like [Catalog.List] but always checks the project.
 func (c *Catalog) Fresh(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), true)
 }
@@ -190,7 +190,7 @@ func (c *Catalog) obtain(ctx context.Context, s *state, asked int64, isValid fun
 type request struct {
 	asked  int64  // the number of checks that began before the request; their results may be old
 	within string // a subtree of the content directory, or "" for the whole directory
-	force  bool   // for the refresh command: ignore static mode, and fail if the file cannot be written
+	force  bool   // for the refresh command: ignore static mode, and fail if the file cannot be written
 	locked bool   // the lock was not available for another kind: do not wait again
 }
 
@@ -236,19 +236,18 @@ func (c *Catalog) inform(level mcp.Level, logger, text string) {
 	}
 }
 
-// pollPace is the minimum time between two checks of a kind by Changes.
+// pollPace is the minimum time between two checks of a kind by Changes.
 const pollPace = time.Second
 
 // A Poll describes a call of [Catalog.Changes].
 type Poll struct {
-	Idle  bool // called by a timer: do not run register.sh (P-1903)
-	Fresh bool // check all kinds, also before the end of the TTL (M-63)
+	Idle  bool // called by a timer: do not run register.sh
+	Fresh bool // check all kinds, also before the end of the TTL
 }
 
-// Changes returns the kinds that have changed since Changes last returned them, in the order
-// of [kinds.All]. The first call compares a kind with the valid registry file from before
-// the first check. A kind without such a file has changed. A kind that is not available has
-// not changed (R-114, P-1901).
+// Changes returns the kinds that have changed since Changes last returned them, in the order of [kinds.All]. The first
+// call compares a kind with the valid registry file from before the first check. A kind without such a file has
+// changed. A kind that is not available has not changed.
 //
 // Changes checks the kinds whose TTL has ended, each at most once a second. Other calls are
 // cheap, so a server can call it after each message. A call during another call returns
@@ -293,8 +292,7 @@ func (s *state) changed() bool {
 	return true
 }
 
-// A messageLog logs a message about a topic once, and again only after a check without the
-// message.
+// A messageLog logs a message about a topic once, and again only after a check without the message.
 type messageLog struct {
 	log    func(logger string, m item.Message)
 	mu     sync.Mutex

@@ -66,7 +66,7 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 	return list, nil
 }
 
-// manyItems is the number of items of a kind that causes no warning yet.
+// manyItems is the number of items of a kind that causes no warning yet.
 const manyItems = 500
 
 // failure logs an error of a check and returns it as a [*Failure].
@@ -102,7 +102,7 @@ func (c *Catalog) failure(ctx context.Context, s *state, r request, from origin,
 	return f
 }
 
-// An origin is the source of the items of a kind.
+// An origin is the source of the items of a kind.
 type origin struct {
 	static   *List             // the registry file, and no other source; or nil
 	discover bool              // scan the content directories
@@ -112,7 +112,7 @@ type origin struct {
 
 func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, error) {
 	static := c.p.Discovery.Static && !r.force
-	declarable := s.kind.Build != nil // UI resources are not
+	declarable := s.kind.Build != nil // UI resources are not
 	var doc *declare.Document
 	if declarable {
 		var err error
@@ -140,8 +140,7 @@ func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, erro
 	return from, nil
 }
 
-// staticList returns the list in the registry file, or nil if there is no valid file
-//
+// staticList returns the list in the registry file, or nil if there is no valid file.
 func (c *Catalog) staticList(s *state) *List {
 	if s.static != nil {
 		return s.static
@@ -196,7 +195,7 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 		s.scan, in.scan = scanned, scanned.First
 	}
 	if s.kind.After != nil {
-		// The list is from the same refresh, or nil if it is not available.
+		// The list is from the same refresh, or nil if it is not available.
 		in.after, _ = c.obtain(ctx, c.state(s.kind.After), r.asked, func(*outcome) bool { return false })
 	}
 	partial := r.force && r.within != ""
@@ -242,7 +241,7 @@ func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, messages
 
 func sameItem(a, b item.Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
 
-// outside returns the items of the registry file that a refresh of a subtree keeps.
+// outside returns the items of the registry file that a refresh of a subtree keeps.
 func outside(file *envelope, within string, inside []item.Candidate) []item.Candidate {
 	if file == nil {
 		return nil

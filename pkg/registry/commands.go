@@ -28,11 +28,11 @@ type RefreshOptions struct {
 	// Filter limits the scan to a directory. The default is
 	// MCPBASH_REGISTRY_REFRESH_PATH.
 	Filter string
-	// Strict treats every warning as a failure.
+	// Strict treats every warning as a failure.
 	Strict bool
 }
 
-// A Report is the result of a refresh.
+// A Report is the result of a refresh.
 type Report struct {
 	Kinds   []KindReport // in the order of [kinds.All]
 	Minimal bool         // minimal mode: nothing was done
@@ -48,8 +48,8 @@ type KindReport struct {
 	Dropped []string // the reason for each declared entry that was left out
 }
 
-// Refresh checks all kinds, also before the end of the TTL and in static mode. If a kind
-// fails, Refresh continues with the others. The error is the context's error.
+// Refresh checks all kinds, also before the end of the TTL and in static mode. If a kind fails, Refresh continues with
+// the others. The error is the context's error.
 func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error) {
 	report := &Report{Minimal: c.p.Minimal}
 	filter := cmp.Or(o.Filter, c.p.Discovery.SubPath)
@@ -90,14 +90,12 @@ func (c *Catalog) refresh(ctx context.Context, s *state, r request) (*List, erro
 	return c.renew(ctx, s, r)
 }
 
-// Failed reports whether a kind failed or is incomplete, or a warning counts as a failure
-//
+// Failed reports whether a kind failed or is incomplete, or a warning counts as a failure.
 func (r *Report) Failed() bool {
 	return r.Warned || slices.ContainsFunc(r.Kinds, func(k KindReport) bool { return k.Err != nil || k.Dropped != nil })
 }
 
-// Fatal reports whether a kind failed because of the lock or the registry directory
-//
+// Fatal reports whether a kind failed because of the lock or the registry directory.
 func (r *Report) Fatal() bool {
 	return slices.ContainsFunc(r.Kinds, func(k KindReport) bool {
 		var f *Failure
@@ -105,8 +103,7 @@ func (r *Report) Fatal() bool {
 	})
 }
 
-// AppendJSON appends the report in the form of the command's output, without a final
-// newline.
+// AppendJSON appends the report in the form of the command's output, without a final newline.
 func (r *Report) AppendJSON(dst []byte) []byte {
 	dst = append(dst, "{\n"...)
 	for _, k := range r.Kinds {
@@ -132,7 +129,7 @@ func (r *Report) AppendJSON(dst []byte) []byte {
 	if r.Minimal {
 		mode = "minimal"
 	}
-	dst = append(appendKey(dst, "notificationsSent"), "false,\n"...) // a command never notifies
+	dst = append(appendKey(dst, "notificationsSent"), "false,\n"...) // a command never notifies
 	return append(rawjson.AppendString(appendKey(dst, "mode"), mode), "\n}"...)
 }
 
@@ -149,18 +146,18 @@ func someOf(faults []string) string {
 	return strings.Join(faults, "; ")
 }
 
-// A Status describes the registry directory.
+// A Status describes the registry directory.
 type Status struct {
 	ProjectRoot string
 	JSONTool    string          // the JSON tool of scripts: jq, gojq or none
-	Confine     json.RawMessage // the confinement of scripts (CF-33), or nil
+	Confine     json.RawMessage // the confinement of scripts, or nil
 	Kinds       []KindStatus
 }
 
 // A KindStatus is the part of a [Status] about one kind.
 type KindStatus struct {
 	Kind   *kinds.Kind
-	Status string // present, missing or invalid; degraded or failed: see Error
+	Status string // present, missing or invalid; degraded or failed: see Error
 	Path   string
 	Count  int
 	Hash   string
@@ -205,13 +202,12 @@ func (k *KindStatus) addDeclared(p *project.Project, doc *declare.Document, faul
 	}
 }
 
-// Failed reports whether register.json contains invalid entries.
+// Failed reports whether register.json contains invalid entries.
 func (s *Status) Failed() bool {
 	return slices.ContainsFunc(s.Kinds, func(k KindStatus) bool { return k.Error != "" })
 }
 
-// AppendJSON appends the status in the form of the command's output, without a final
-// newline.
+// AppendJSON appends the status in the form of the command's output, without a final newline.
 func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendString(appendKey(append(dst, "{\n"...), "projectRoot"), s.ProjectRoot)
 	dst = rawjson.AppendString(appendKey(append(dst, ",\n"...), "jsonTool"), s.JSONTool)
@@ -232,7 +228,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 type Failure struct {
 	Kind   *kinds.Kind
 	Reason string
-	Fatal  bool  // the lock or the registry directory failed, not the project
+	Fatal  bool  // the lock or the registry directory failed, not the project
 	Err    error // the cause
 }
 
@@ -240,8 +236,8 @@ func (f *Failure) Error() string { return f.Reason }
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// bounds returns the subtree of each kind that a filter selects, relative to the content
-// directory. Kinds that are not in the map are scanned completely.
+// bounds returns the subtree of each kind that a filter selects, relative to the content directory. Kinds that are not
+// in the map are scanned completely.
 func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	if filter == "" {
 		return nil

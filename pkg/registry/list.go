@@ -30,7 +30,7 @@ type List struct {
 	byName map[string]int32
 }
 
-// Find returns the first item with a name (T-10).
+// Find returns the first item with a name.
 func (l *List) Find(name string) (entry item.Item, ok bool) {
 	l.once.Do(func() {
 		l.byName = make(map[string]int32, len(l.Items))

@@ -35,8 +35,8 @@ const (
 
 type store struct {
 	dir   string
-	check func(path string) error // returns an error if other users could have written the path
-	limit int                     // the maximum size of a file, in bytes
+	check func(path string) error // returns an error if other users could have written the path
+	limit int                     // the maximum size of a file, in bytes
 	wait  time.Duration
 	skew  atomic.Int64 // nanoseconds by which the file system's clock is ahead of the system clock
 }
@@ -59,7 +59,7 @@ func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 func (s *store) stamp(file string) folder.Stamp { return folder.StampOfPath(s.path(file)) }
 
 // File returns the items of a kind's registry file, without a look at the project. The error is [fs.ErrNotExist], or
-// the reason why the file is invalid.
+// the reason why the file is invalid.
 func (c *Catalog) File(kind *kinds.Kind) (*List, error) {
 	file, err := c.store.read(kind)
 	if errors.Is(err, errMissing) {
@@ -71,8 +71,7 @@ func (c *Catalog) File(kind *kinds.Kind) (*List, error) {
 	return file.list(kind), nil
 }
 
-// read reads the registry file of a kind. The error is errMissing, or the reason why the
-// file is invalid.
+// read reads the registry file of a kind. The error is errMissing, or the reason why the file is invalid.
 func (s *store) read(k *kinds.Kind) (*envelope, error) {
 	var text []byte
 	var stamp folder.Stamp
@@ -94,11 +93,10 @@ func (s *store) read(k *kinds.Kind) (*envelope, error) {
 	return file, nil
 }
 
-// write writes the registry file of a kind, unless there is a valid file with the same hash,
-// and returns the stamp of the file. wait is the maximum time to wait for the lock. If over
-// is not nil, the current file must have the hash *over ("": there is no valid file).
-// Otherwise the error is errOvertaken. Other errors are an [*atomicfile.LockedError], an
-// [*atomicfile.UnwritableError], or the context's error.
+// write writes the registry file of a kind, unless there is a valid file with the same hash, and returns the stamp of
+// the file. wait is the maximum time to wait for the lock. If over is not nil, the current file must have the hash
+// *over ("": there is no valid file). Otherwise the error is errOvertaken. Other errors are an
+// [*atomicfile.LockedError], an [*atomicfile.UnwritableError], or the context's error.
 func (s *store) write(
 	ctx context.Context, k *kinds.Kind, hash string, text []byte, over *string, wait time.Duration,
 ) (folder.Stamp, error) {
@@ -151,7 +149,7 @@ func (s *store) open() (*os.Root, error) {
 }
 
 // sweep removes the partial files of killed programs. It takes the lock, so no program is writing one of them. Files
-// that cannot be removed stay until the next refresh.
+// that cannot be removed stay until the next refresh.
 func (s *store) sweep(ctx context.Context) {
 	if s.check(s.dir) != nil {
 		return
@@ -178,8 +176,7 @@ func (s *store) sweep(ctx context.Context) {
 	}
 }
 
-// lock takes the lock of the directory. The system releases it if the process
-// dies.
+// lock takes the lock of the directory. The system releases it if the process dies.
 func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unlock func(), err error) {
 	f, err := dir.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -209,8 +206,7 @@ func (s *store) clock(now time.Time) time.Time {
 	return now.Add(min(0, time.Duration(s.skew.Load())))
 }
 
-// formatVersion is the layout of the file, schemaVersion that of the items
-//
+// formatVersion is the layout of the file, schemaVersion that of the items.
 const (
 	formatVersion = "1"
 	schemaVersion = "1"
@@ -220,8 +216,7 @@ const (
 // it than in metadata.
 const envelopeNesting = item.MaxNesting + 10
 
-// writeEnvelope returns the text of a registry file, or nil if it would be
-// longer than limit bytes.
+// writeEnvelope returns the text of a registry file, or nil if it would be longer than limit bytes.
 func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, limit int) []byte {
 	size := 1024
 	for _, item := range items {
@@ -262,8 +257,7 @@ type envelope struct {
 	stamp folder.Stamp
 }
 
-// parseEnvelope reads the text of a registry file. The error is the reason why the text is
-// invalid.
+// parseEnvelope reads the text of a registry file. The error is the reason why the text is invalid.
 func parseEnvelope(text []byte) (*envelope, error) {
 	doc, err := item.CheckJSON(text, envelopeNesting)
 	if err != nil {
@@ -324,8 +318,8 @@ func (e *envelope) found() []item.Candidate {
 	return list
 }
 
-// hashOf returns the SHA-256 of the canonical form of a registry's items. It leaves out
-// derived URIs, which depend on the path of the project.
+// hashOf returns the SHA-256 of the canonical form of a registry's items. It leaves out derived URIs, which depend on
+// the path of the project.
 func hashOf(items []json.RawMessage) string {
 	h := sha256.New()
 	h.Write([]byte{'['})
@@ -350,9 +344,8 @@ func portable(item json.RawMessage) json.RawMessage {
 	return b.Object().Members(item, "uri").End().Bytes()
 }
 
-// persist writes the registry file, unless the file contains the list already. If a partial
-// scan was merged into a file that another program has replaced, the error is errOvertaken
-//
+// persist writes the registry file, unless the file contains the list already. If a partial scan was merged into a file
+// that another program has replaced, the error is errOvertaken.
 func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) error {
 	if list == s.unsaved && !r.force {
 		return nil
@@ -424,14 +417,13 @@ func (c *Catalog) versionOf(hash string, st folder.Stamp) fileVersion {
 	return fileVersion{hash, st}
 }
 
-// A limitError means that the registry file would be too large.
+// A limitError means that the registry file would be too large.
 type limitError string
 
 func (e limitError) Error() string { return string(e) }
 
-// Portable returns the registry file of a kind for another machine, with the time generated
-// and without paths of this machine. A URI of a file below root, the project's directory on
-// this machine, becomes relative to the project (CLI-1418).
+// Portable returns the registry file of a kind for another machine, with the time generated and without paths of this
+// machine. A URI of a file below root, the project's directory on this machine, becomes relative to the project.
 func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) ([]byte, error) {
 	file, err := c.store.read(kind)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// call runs the tool and prints its result (CLI-803).
+// call runs the tool and prints its result.
 func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, asker *answers.Responder,
 	interrupted func() int) error {
 	request := &tool.Request{
@@ -96,7 +96,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	return nil
 }
 
-// warnUnconfined warns before the start of an unconfined tool (CLI-815).
+// warnUnconfined warns before the start of an unconfined tool.
 func (r *run) warnUnconfined() {
 	if r.learn {
 		cli.Printf(r.Err, "run-tool: warning: --learn runs %s unconfined, with all your permissions\n", r.tool)
@@ -154,7 +154,7 @@ func checkTestName(name string) error {
 	return nil
 }
 
-// save adds a test case for the call to tests/NAME.yaml (CLI-822). err is the error of the call, or nil.
+// save adds a test case for the call to tests/NAME.yaml. err is the error of the call, or nil.
 func (r *run) save(ctx context.Context, result *tool.Result, err error) error {
 	refusal, isRefusal := errors.AsType[*mcp.Error](err)
 	end, ok := cases.OutcomeOf(result, err)
@@ -242,7 +242,7 @@ func (r *run) addCase(ctx context.Context, name string, text []byte) error {
 	return err
 }
 
-// try makes the trials of tools, as many at a time as there are processors, and prints their outcomes (CLI-821).
+// try makes the trials of tools, as many at a time as there are processors, and prints their outcomes.
 func (r *run) try(ctx context.Context, e *engine.Engine) error {
 	names := append([]string{r.tool}, r.more...)
 	for _, name := range r.more {

@@ -59,7 +59,7 @@ const (
 
 var extraLists = []string{readList, writeList, connectList, execList}
 
-// mostOf is the maximum number of entries of a list (CF-17).
+// mostOf is the maximum number of entries of a list.
 const mostOf = 64
 
 // surroundings are the directories to which paths are related.

@@ -28,7 +28,7 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// An observer implements [sandbox.Observer] for --explain and --learn (CLI-814, CLI-815).
+// An observer implements [sandbox.Observer] for --explain and --learn.
 type observer struct {
 	runner  *script.Runner
 	sandbox *sandbox.Sandbox
@@ -85,7 +85,7 @@ func (r *run) surroundings(o *observer) *surroundings {
 	return s
 }
 
-// printRefused prints the denied accesses of a call (CLI-814).
+// printRefused prints the denied accesses of a call.
 func (r *run) printRefused(o *observer) {
 	if o.session == nil {
 		cli.Printf(r.Err, "run-tool: nothing was refused: %s was not confined "+
@@ -144,8 +144,8 @@ func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	b.End()
 }
 
-// printLearned prints a declaration that permits the accesses of a call, and the reasons (CLI-815). failed means that
-// the call failed.
+// printLearned prints a declaration that permits the accesses of a call, and the reasons. failed means that the call
+// failed.
 func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessage, failed bool) error {
 	report, s := o.report(), r.surroundings(o)
 	d := s.declare(report.Accesses)
@@ -212,8 +212,7 @@ func (r *run) showLearned(d *declaration, report observe.Report, failed bool) {
 // lockWait is the maximum wait for another command that edits a file of the tool.
 const lockWait = 5 * time.Second
 
-// declareIn adds a declaration to a tool's metadata file. Existing declarations and all other bytes of the file stay
-// (CLI-815).
+// declareIn adds a declaration to a tool's metadata file. Existing declarations and all other bytes of the file stay.
 func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaration, s *surroundings) (c change,
 	err error) {
 	script := filepath.FromSlash(rawjson.TextOf(tool, "path"))

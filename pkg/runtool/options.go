@@ -169,7 +169,7 @@ var aboutOneTool = []string{
 	"explain", "learn", "write", "text", "full", "save-test", "trial",
 }
 
-// A word is an argument on the command line, NAME=VALUE or NAME:=JSON (CLI-819).
+// A word is an argument on the command line, NAME=VALUE or NAME:=JSON.
 type word struct {
 	name, value string
 	isJSON      bool

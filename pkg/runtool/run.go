@@ -129,7 +129,7 @@ func (r *run) do() error {
 	return r.callTool()
 }
 
-// open reads the project with an environment and the settings of this run (CLI-802).
+// open reads the project with an environment and the settings of this run.
 func (r *run) open(root string, env project.Env) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
@@ -154,7 +154,7 @@ func (r *run) open(root string, env project.Env) {
 	}
 }
 
-// sourceFiles returns the files to source, in order (CLI-806).
+// sourceFiles returns the files to source, in order.
 func (r *run) sourceFiles() (server code.File, own []code.File) {
 	if r.serverEnv {
 		server = code.Env.In(r.project)
@@ -211,14 +211,13 @@ func (r *run) source() error {
 		return cli.Failf(cli.CodeInvalid, "sourcing %s: %v", strings.Join(names, ", "), err)
 	}
 	for _, name := range []string{"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE"} {
-		env[name] = r.env[name] // files cannot loosen these settings (R-212, CF-2)
+		env[name] = r.env[name] // files cannot loosen these settings
 	}
 	r.open(r.project.Root, env)
 	return nil
 }
 
-// findRoots sets the roots that a server would use without roots of the client, unless --roots is
-// given (P-2100).
+// findRoots sets the roots that a server would use without roots of the client, unless --roots is given.
 func (r *run) findRoots() (err error) {
 	if r.given("roots") || r.tool == "" {
 		return nil
@@ -363,8 +362,8 @@ func (r *run) place(m item.Message) {
 	}
 }
 
-// release prints the waiting messages, without those about other tools (CLI-818). path is the tool's script, or "" if
-// there is no such tool.
+// release prints the waiting messages, without those about other tools. path is the tool's script, or "" if there is no
+// such tool.
 func (r *run) release(path string) {
 	r.waits = false
 	tools := folder.Label(r.project.Root, r.project.Tools) + "/"

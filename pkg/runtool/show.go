@@ -27,13 +27,13 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// readable reports whether results are printed for a person (CLI-803).
+// readable reports whether results are printed for a person.
 func (r *run) readable() bool { return !r.json && cli.IsTerminal(r.Out) }
 
 // forPeople reports whether an error is printed for a person. Nobody parses the output of --text.
 func (r *run) forPeople() bool { return r.text || r.readable() }
 
-// showTexts prints the texts of a result as they are (CLI-803).
+// showTexts prints the texts of a result as they are.
 func (r *run) showTexts(line json.RawMessage) {
 	for item := range rawjson.Elements(rawjson.Get(line, "content")) {
 		if rawjson.TextOf(item, "type") == "text" {
@@ -130,8 +130,8 @@ func (r *run) printError(e *mcp.Error) {
 	}
 }
 
-// A display shows the reports of a running tool on standard error (CLI-811). On a terminal, the
-// progress is on the last line, below all other output. Otherwise each report is a line.
+// A display shows the reports of a running tool on standard error. On a terminal, the progress is on the last line,
+// below all other output. Otherwise each report is a line.
 type display struct {
 	out   io.Writer
 	raw   io.Writer // the terminal, or nil
@@ -265,7 +265,7 @@ type listedTool struct {
 	listed bool // the list of tools that agents may call has it
 }
 
-// list prints the tools of the project, and which of them would run (CLI-813).
+// list prints the tools of the project, and which of them would run.
 func (r *run) list(ctx context.Context, e *engine.Engine) error {
 	offers, err := r.offers(ctx, e)
 	if err != nil {

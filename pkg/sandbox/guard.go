@@ -27,9 +27,9 @@ type Listed struct {
 // A guard contains the files that confined scripts never read or write, whatever they declare, and the
 // folders in which they change files.
 type guard struct {
-	secret   *fence        // not readable below a root: settings and secrets of the server (CF-12)
-	runsNext func() *fence // not writable below a root: code (CF-14)
-	controls func() fences // files that control the kernel, not writable by tools (CF-64)
+	secret   *fence        // not readable below a root: settings and secrets of the server
+	runsNext func() *fence // not writable below a root: code
+	controls func() fences // files that control the kernel, not writable by tools
 	reached  reached
 
 	*view
@@ -158,9 +158,9 @@ func (s *Sandbox) code(listed []Listed, g *guard, written reached) *fence {
 	return newFence(g.view, slices.Concat(fixed.paths, programs))
 }
 
-// programsOf returns the programs that scripts of the project start, and the completion scripts. All of
-// these are code (CF-14). It leaves out a program that only confined tools start and that another tool can
-// write, because confined tools do not start such a program (CF-61).
+// programsOf returns the programs that scripts of the project start, and the completion scripts. All of these are code.
+// It leaves out a program that only confined tools start and that another tool can write, because confined tools do not
+// start such a program.
 func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 	known := map[string]bool{}
 	add := func(program string, confined bool) {
@@ -275,7 +275,7 @@ func (s *Sandbox) find(program string) string {
 	return script.LookPath(program, s.system().search)
 }
 
-// program returns the file for an entry of confine.exec (CF-17).
+// program returns the file for an entry of confine.exec.
 func (s *Sandbox) program(entry string) string {
 	if !strings.ContainsRune(entry, '/') {
 		if file := script.LookPath(entry, s.system().search); file != "" {
@@ -319,8 +319,7 @@ var (
 	errLink       = errors.New("leads over a link in a folder that a tool writes to, so it could lead anywhere")
 )
 
-// startable returns the file of a program, links resolved. The error is the reason why it cannot be
-// allowed (CF-61).
+// startable returns the file of a program, links resolved. The error is the reason why it cannot be allowed.
 func (g *guard) startable(program string) (real string, err error) {
 	real, links, err := g.follow(program)
 	switch {
@@ -346,9 +345,8 @@ func (s *Sandbox) warnOnce(text string) {
 	}
 }
 
-// A fence contains files and folders that a capability does not cover. It identifies them by path,
-// and by device and inode. So another spelling of a path, a bind mount or a hard link leads to the
-// same file (CF-60).
+// A fence contains files and folders that a capability does not cover. It identifies them by path, and by device and
+// inode. So another spelling of a path, a bind mount or a hard link leads to the same file.
 type fence struct {
 	view   *view
 	paths  []string        // without links; some may not exist

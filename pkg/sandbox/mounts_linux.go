@@ -75,8 +75,8 @@ func parseMounts(text []byte) (list mountTable) {
 	return list
 }
 
-// controls returns the mount points of file systems that control the kernel instead of storing files. processes
-// are the mount points of file systems that control processes (CF-21).
+// controls returns the mount points of file systems that control the kernel instead of storing files. processes are the
+// mount points of file systems that control processes.
 func (t mountTable) controls() (all, processes []string) {
 	for i := range t {
 		switch t[i].kind {

@@ -13,9 +13,8 @@ import (
 	"mcp-bash/pkg/run/handoff"
 )
 
-// A privateDir is the directory for the hand-off directories and the temporary files of one
-// confined tool or other script. All calls of a tool share one Landlock domain, and so also the
-// directory (CF-11).
+// A privateDir is the directory for the hand-off directories and the temporary files of one confined tool or other
+// script. All calls of a tool share one Landlock domain, and so also the directory.
 type privateDir struct {
 	dir   string // the path for scripts
 	real  string // the path without links, after make
@@ -34,7 +33,7 @@ type privateDir struct {
 
 const tempName = "tmp"
 
-// mostPrivate returns the maximum number of directories of scripts that do not run (CF-11).
+// mostPrivate returns the maximum number of directories of scripts that do not run.
 func mostPrivate() int { return min(16, handoff.MostIdle()) }
 
 // privateDirs contains the directories of recent scripts.

@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// toolProfile returns the profile for a declaration, without files (CF-10 to CF-20).
+// toolProfile returns the profile for a declaration, without files.
 func toolProfile(needs *access.Declaration) confine.Profile {
 	return confine.Profile{
 		AllFiles: needs.Has(access.FileSystem), Modes: needs.Has(access.Edit), Network: needs.Has(access.Network),
@@ -155,8 +155,7 @@ func (s *Sandbox) ownFolder(script string) string {
 
 type declaredKey struct{ tool, list, entry string }
 
-// A declaredFile is the first target of an entry. A link that a script creates later has no effect
-// (CF-17).
+// A declaredFile is the first target of an entry. A link that a script creates later has no effect.
 type declaredFile struct {
 	real   string   // without links
 	brings []string // for a program: the programs in its first line
@@ -197,7 +196,7 @@ func (f *Fault) Missing() bool { return f.Err == errNotThere }
 
 var errRunsNext = errors.New("is code that runs later, which no confined tool writes")
 
-// Faults returns the entries of a declaration that have no effect with any roots (CF-17).
+// Faults returns the entries of a declaration that have no effect with any roots.
 func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()
@@ -237,7 +236,7 @@ func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
 }
 
 // Starts reports whether a tool that is confined to its declaration can start a program, given by its name. It is true
-// for a program that does not exist (CF-15).
+// for a program that does not exist.
 func (s *Sandbox) Starts(sub *Subject, program string) bool {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()
@@ -254,8 +253,8 @@ func (s *Sandbox) Starts(sub *Subject, program string) bool {
 	return slices.ContainsFunc(p.Programs, func(allowed string) bool { return fsys.Within(allowed, real) })
 }
 
-// sdkPrograms are the system's programs that the SDK starts. Every script can start them, also
-// without the capability Process, so that the SDK works (CF-10).
+// sdkPrograms are the system's programs that the SDK starts. Every script can start them, also without the capability
+// Process, so that the SDK works.
 var sdkPrograms = []string{
 	"base64", "bash", "cat", "date", "file", "mkfifo", "mktemp", "mv", "od", "readlink", "rm", "sleep", "tail", "tr", "wc",
 }
@@ -266,7 +265,7 @@ type systemPaths struct {
 	search   string   // the PATH of scripts
 	always   []string // lib/, the SDK, the programs that the SDK starts
 	programs []string // the directories of the PATH other than the system's
-	code     []string // code outside the project (CF-14)
+	code     []string // code outside the project
 	bin      string   // the directory of this program
 }
 
@@ -317,9 +316,8 @@ func (s *systemPaths) siblings() (list []string) {
 	return list
 }
 
-// Protected returns the files that confined scripts never read, and those that they never write,
-// below a root or a declared path (CF-12, CF-14). processes are the file systems that control
-// processes (CF-21).
+// Protected returns the files that confined scripts never read, and those that they never write, below a root or a
+// declared path. processes are the file systems that control processes.
 func (s *Sandbox) Protected() (secret, runsNext, processes []string) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()

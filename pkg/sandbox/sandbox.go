@@ -36,8 +36,8 @@ type Config struct {
 	Common  project.Env // the variables of every script
 	State   *project.State
 	Log     mcp.LogFunc
-	// Listed returns the scripts of the registry, also the scripts of invalid entries. These scripts and
-	// the programs that they start are code (CF-14). It may be nil.
+	// Listed returns the scripts of the registry, also the scripts of invalid entries. These scripts and the programs
+	// that they start are code. It may be nil.
 	Listed func() ([]Listed, error)
 	// Sourced are the files that the operator has sourced.
 	Sourced []string
@@ -84,7 +84,7 @@ type Subject struct {
 // key identifies the tool or other script. Several tools can share a script.
 func (sub *Subject) key() string { return sub.Name + "\x00" + sub.Script }
 
-// An Observer observes the system calls of a script (CF-50).
+// An Observer observes the system calls of a script.
 type Observer interface {
 	// Learns reports whether the script runs unconfined, and the observer records the actions that need a
 	// declaration.
@@ -129,8 +129,7 @@ func (h *Confinement) RefusesPort(port uint16) bool {
 	return h != nil && !h.learns && !h.Profile.Network && !slices.Contains(h.Profile.Connect, port)
 }
 
-// An Unconfinable is the error for a script if the mode requires restrictions that the kernel
-// does not support (CF-30).
+// An Unconfinable is the error for a script if the mode requires restrictions that the kernel does not support.
 type Unconfinable struct{ Lacks []string }
 
 func (e *Unconfinable) Error() string {
@@ -138,9 +137,9 @@ func (e *Unconfinable) Error() string {
 		strings.Join(e.Lacks, ", "))
 }
 
-// ConfineTool confines a tool if the mode selects it. Otherwise it returns nil. The error may be
-// an [*Unconfinable]. After any error the script must not run, in every mode. Otherwise a script
-// that can cause an error could escape its confinement (CF-4).
+// ConfineTool confines a tool if the mode selects it. Otherwise it returns nil. The error may be an [*Unconfinable].
+// After any error the script must not run, in every mode. Otherwise a script that can cause an error could escape its
+// confinement.
 func (s *Sandbox) ConfineTool(sub *Subject) (*Confinement, error) {
 	if sub.learns() {
 		sub.Needs = access.Declaration{Given: true}
@@ -156,8 +155,8 @@ func (s *Sandbox) confines(needs *access.Declaration) bool {
 
 func (sub *Subject) learns() bool { return sub.Observer != nil && sub.Observer.Learns() }
 
-// ConfineProvider confines a completion script or a resource provider, which declare nothing. In
-// the mode "all", the script can read the project and, with network, contact other hosts (CF-28).
+// ConfineProvider confines a completion script or a resource provider, which declare nothing. In the mode "all", the
+// script can read the project and, with network, contact other hosts.
 func (s *Sandbox) ConfineProvider(sub *Subject, network bool) (*Confinement, error) {
 	if s == nil || !s.Mode.All {
 		return nil, nil
@@ -169,8 +168,7 @@ func (s *Sandbox) ConfineProvider(sub *Subject, network bool) (*Confinement, err
 	return s.confine(sub, toolProfile(&sub.Needs), s.toolFiles)
 }
 
-// confineHook confines policy.sh or register.sh. In the mode "all", the script cannot change
-// files (CF-29).
+// confineHook confines policy.sh or register.sh. In the mode "all", the script cannot change files.
 func (s *Sandbox) confineHook(sub *Subject) (*Confinement, error) {
 	if s == nil || !s.Mode.All {
 		return nil, nil
@@ -245,8 +243,8 @@ func (s *Sandbox) canEnforce(sub *Subject, p *confine.Profile) (bool, error) {
 
 type filesFunc func(*confine.Profile, *Subject, *guard)
 
-// A madeProfile is a cached profile with its inputs. It is valid only for a moment, because its paths
-// may lead to other files later, which the kernel would refuse (CF-16).
+// A madeProfile is a cached profile with its inputs. It is valid only for a moment, because its paths may lead to other
+// files later, which the kernel would refuse.
 type madeProfile struct {
 	needs   access.Declaration
 	roots   roots.List
@@ -328,7 +326,7 @@ func (h *Confinement) Release() {
 	}
 }
 
-// Report describes the mode and the restrictions that the kernel does not support (CF-33):
+// Report describes the mode and the restrictions that the kernel does not support:
 // {"mode":"declared","landlock":7,"seccomp":true,"lacks":[]}.
 func Report(mode access.Confinement, k confine.Kernel) json.RawMessage {
 	var b rawjson.Builder

@@ -103,7 +103,7 @@ func (a *Adopted) findTrials(confirm func(names []string) bool) {
 }
 
 // explain asks scripts of other languages for their help, each once and confined, as many at a time as there are
-// processors (ADD-26). A script without help keeps its list of words.
+// processors. A script without help keeps its list of words.
 func explain(ctx context.Context, p *project.Project, folder *adopt.Folder) error {
 	asker := ask.New(p.Env["PATH"])
 	if !asker.Confines() {
@@ -213,7 +213,7 @@ func copyFolder(w *writer, folder *adopt.Folder, to string) error {
 	return nil
 }
 
-// A Verdict is the outcome of a trial, as mcp-runtool prints it (CLI-821).
+// A Verdict is the outcome of a trial, as mcp-runtool prints it.
 type Verdict struct {
 	Status string `json:"status"` // "passed", Failed or NotTried
 	Call   string `json:"call,omitempty"`

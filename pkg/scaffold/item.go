@@ -30,7 +30,7 @@ import (
 // A Kind is a kind of item that can be scaffolded in a project.
 type Kind string
 
-// The kinds, as they are named on the command line (CLI-601).
+// The kinds, as they are named on the command line.
 const (
 	Tool       Kind = "tool"
 	Prompt     Kind = "prompt"
@@ -41,7 +41,7 @@ const (
 	Release    Kind = "release"
 )
 
-// skillName is the name of the skill for coding agents (CLI-1145).
+// skillName is the name of the skill for coding agents.
 const skillName = "mcp-bash"
 
 // A Request describes an item to create.
@@ -76,8 +76,7 @@ func newItem(p *project.Project, kind Kind, name, dir string, files []file) *Ite
 	return item
 }
 
-// Make creates the files of one item, all or none (CLI-602). It calls warn with problems that could stop the item from
-// working.
+// Make creates the files of one item, all or none. It calls warn with problems that could stop the item from working.
 func Make(ctx context.Context, p *project.Project, r Request, warn func(string)) (item *Item, err error) {
 	dir, files, err := plan(p, &r)
 	if err != nil {
@@ -128,8 +127,7 @@ func putCase(w *writer, p *project.Project, item *Item, force bool) error {
 	return w.put(at, f)
 }
 
-// warnRefused warns if the server will refuse a file because others can change a directory
-// on its path (T-41).
+// warnRefused warns if the server will refuse a file because others can change a directory on its path.
 func warnRefused(p *project.Project, path string, warn func(string)) {
 	if insecure, ok := errors.AsType[*trust.InsecureError](p.CheckPath(path)); ok {
 		warn("the server will refuse it: " + insecure.Error())
@@ -185,7 +183,7 @@ func otherPage(p *project.Project, r *Request) string {
 	return ""
 }
 
-// planPage is plan for the UI of an existing tool (CLI-608).
+// planPage is plan for the UI of an existing tool.
 func planPage(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Name == "" {
 		r.Name = r.Tool
@@ -208,7 +206,7 @@ func planPage(p *project.Project, r *Request) (dir string, files []file, err err
 	return dir, files, nil
 }
 
-// A Registration describes how a completion was registered (CLI-609).
+// A Registration describes how a completion was registered.
 type Registration struct {
 	File       string          `json:"file"` // register.json
 	Registered bool            `json:"registered"`
@@ -241,8 +239,7 @@ func register(ctx context.Context, p *project.Project, name, script string, warn
 	return &Registration{File: file, Registered: true, Known: known}, err
 }
 
-// checkName returns an error for an invalid name (CLI-505, CLI-602). The kind of
-// item, what, is "server", "tool", ...
+// checkName returns an error for an invalid name. The kind of item, what, is "server", "tool", ...
 func checkName(what, name string) error {
 	switch {
 	case IsFileName(name):
@@ -254,7 +251,7 @@ func checkName(what, name string) error {
 		"no dots, paths, or traversal (Some clients including Claude Desktop rejects dots).", what)
 }
 
-// IsFileName reports whether a name is a valid file name on every system (CLI-407).
+// IsFileName reports whether a name is a valid file name on every system.
 func IsFileName(name string) bool { return toolnames.IsPortable(name) && !devices.MatchString(name) }
 
 // devices matches the names that Windows reserves for devices, in every directory.
@@ -278,8 +275,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// planRelease is plan for the workflow that releases the project (CLI-612). The packages get the item's name, else the
-// project's. A line of the template that begins with "?PART " belongs to a part that can be left out.
+// planRelease is plan for the workflow that releases the project. The packages get the item's name, else the project's.
+// A line of the template that begins with "?PART " belongs to a part that can be left out.
 func planRelease(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Name == "" {
 		r.Name = p.Meta.Name
@@ -319,8 +316,7 @@ func planRelease(p *project.Project, r *Request) (dir string, files []file, err 
 //go:embed templates
 var templates embed.FS
 
-// parts are the files of each template, in the order in which they are written and
-// listed (CLI-502, CLI-603).
+// parts are the files of each template, in the order in which they are written and listed.
 var parts = map[string][]string{
 	"server":           {project.Marker},
 	"hello":            {"tool.sh", "tool.meta.json"},

@@ -36,7 +36,7 @@ type Kept struct {
 // maxSearched is the largest number of files that are searched for other uses of a program or a variable.
 const maxSearched = 5000
 
-// PlanRemoval finds what belongs to a tool alone (ADD-40). It changes nothing.
+// PlanRemoval finds what belongs to a tool alone. It changes nothing.
 func PlanRemoval(p *project.Project, name string) (*Removal, error) {
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err

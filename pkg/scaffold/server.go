@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// ignored are the patterns that a project keeps out of version control (CLI-502).
+// ignored are the patterns that a project keeps out of version control.
 var ignored = []string{".registry/", "*.log", "*.mcp-bash.bak", ".DS_Store", "Thumbs.db"}
 
 const helloDir = "tools/hello"
@@ -31,9 +31,9 @@ type Server struct {
 	Skipped []string `json:"skipped"`
 }
 
-// Init creates a project in a directory, and keeps the files that exist (CLI-502). If hello is true, it adds a first
-// tool. If name is "", it uses the name of the directory. Init calls warn with problems that could stop the project
-// from working. If then returns an error, everything is as it was.
+// Init creates a project in a directory, and keeps the files that exist. If hello is true, it adds a first tool. If
+// name is "", it uses the name of the directory. Init calls warn with problems that could stop the project from
+// working. If then returns an error, everything is as it was.
 func Init(ctx context.Context, dir, name string, hello bool, warn func(string), then func(*Server) error) (s *Server,
 	err error) {
 	root, err := fsys.Physical(dir)
@@ -50,7 +50,7 @@ func Init(ctx context.Context, dir, name string, hello bool, warn func(string), 
 		return nil, err
 	}
 	p := project.Open(root, project.Env{}, root, func(string) {})
-	if len(s.Skipped) > 0 && s.Skipped[0] == project.Marker { // the file can have another name (CLI-406)
+	if len(s.Skipped) > 0 && s.Skipped[0] == project.Marker { // the file can have another name
 		s.Name = p.Meta.Name
 	}
 	warnRefused(p, filepath.Join(root, filepath.FromSlash(project.Marker)), warn)
@@ -211,9 +211,8 @@ var (
 	readProfiles string
 )
 
-// Wrapper returns a script that starts the server of the directory that it is in. If
-// profiles is true, the script first reads the variables that the user's shell profiles
-// export (CLI-708, CLI-709).
+// Wrapper returns a script that starts the server of the directory that it is in. If profiles is true, the script first
+// reads the variables that the user's shell profiles export.
 func Wrapper(profiles bool) string {
 	insert := ""
 	if profiles {

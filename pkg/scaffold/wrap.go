@@ -60,7 +60,7 @@ const maxHead = 4 << 10
 // execLine matches the line of a shell script that runs another program in its place.
 var execLine = lazyregexp.New(`(?m)^[ \t]*exec ["']?(/[^"'\s$]+)["']?(?:[ \t]|$)`)
 
-// inPlace returns the program that a script runs in its place, or "" (WRAP-36).
+// inPlace returns the program that a script runs in its place, or "".
 func inPlace(file string) string {
 	resolved, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -81,8 +81,8 @@ func ToolName(words []string) string {
 
 var notInName = lazyregexp.New(`[^A-Za-z0-9_-]`)
 
-// CheckWords returns an error for words that are options, because options could run other
-// words as programs. It also rejects words that cannot be in a comment of a script (WRAP-1).
+// CheckWords returns an error for words that are options, because options could run other words as programs. It also
+// rejects words that cannot be in a comment of a script.
 func CheckWords(words []string) error {
 	for _, word := range words {
 		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
@@ -113,8 +113,7 @@ type WrapOptions struct {
 	DryRun bool
 }
 
-// Wrap writes tools, all or none (WRAP-30). It calls warn with problems that
-// could stop them from working.
+// Wrap writes tools, all or none. It calls warn with problems that could stop them from working.
 func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, o WrapOptions, warn func(string)) (made []*Item,
 	err error) {
 	w := writerFor(ctx, p, o.DryRun)
@@ -142,8 +141,8 @@ func wrapTools(w *writer, p *project.Project, tools []*wrap.Tool, o WrapOptions,
 	return made, nil
 }
 
-// WriteRecipe writes a recipe into recipes/ of the project, for a person or an agent to complete (WRAP-16). It returns
-// the path of the file. An existing file is replaced only with force.
+// WriteRecipe writes a recipe into recipes/ of the project, for a person or an agent to complete. It returns the path
+// of the file. An existing file is replaced only with force.
 func WriteRecipe(ctx context.Context, p *project.Project, r *recipe.Recipe, force bool) (name string, err error) {
 	name = path.Join("recipes", r.FileName())
 	if schemas := schemasFrom(p, filepath.Join(p.Root, "recipes")); schemas != "" {
@@ -168,13 +167,13 @@ func WriteRecipe(ctx context.Context, p *project.Project, r *recipe.Recipe, forc
 	return name, put(filepath.Join(p.Root, filepath.FromSlash(name)), file{text: text.String(), mode: modeFile})
 }
 
-// wrapFile records how a wrapped tool was created, and its files at that time (WRAP-40).
+// wrapFile records how a wrapped tool was created, and its files at that time.
 const wrapFile = ".wrap.json"
 
 // maxWrapped limits the size of each file of a wrapped tool.
 const maxWrapped = 1 << 20
 
-// A Wrapped is the record of a tool that was wrapped (WRAP-40).
+// A Wrapped is the record of a tool that was wrapped.
 type Wrapped struct {
 	Name string
 	record
@@ -283,7 +282,7 @@ type Update struct {
 // Needed reports whether there is anything to write.
 func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
 
-// Compare merges the files of a new tool with the files as generated and as they are now (WRAP-41).
+// Compare merges the files of a new tool with the files as generated and as they are now.
 func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection) (*Update, error) {
 	files := filesOf(p, tool)
 	u := &Update{Tool: tool, base: recorded(tool, c, files), Changes: []Change{}}
@@ -350,11 +349,11 @@ func (w *Wrapped) Complete(c wrap.Selection) wrap.Selection {
 // maxRequirements limits the size of a JSON file in server.d.
 const maxRequirements = 1 << 20
 
-// requirements is the file in server.d that lists programs, where doctor and validate look for them (CLI-1109).
+// requirements is the file in server.d that lists programs, where doctor and validate look for them.
 const requirements = "requirements.json"
 
 // require adds the programs that tools need to the requirements of the project. It lets the variables that they need
-// reach them (WRAP-38).
+// reach them.
 func require(w *writer, p *project.Project, tools []*wrap.Tool) error {
 	var variables []string
 	for _, tool := range tools {
@@ -377,7 +376,7 @@ func require(w *writer, p *project.Project, tools []*wrap.Tool) error {
 	return permit(w, p, variables, nil)
 }
 
-// The settings that let variables of the server's environment reach tools (T-61).
+// The settings that let variables of the server's environment reach tools.
 const (
 	envMode = "MCPBASH_TOOL_ENV_MODE"
 	envList = "MCPBASH_TOOL_ENV_ALLOWLIST"

@@ -25,7 +25,7 @@ type file struct {
 	mode fs.FileMode
 }
 
-// File modes, which do not depend on the umask (CLI-502, CLI-603).
+// File modes, which do not depend on the umask.
 const (
 	modeDir    fs.FileMode = 0o755
 	modeScript fs.FileMode = 0o755
@@ -38,8 +38,8 @@ const maxReplaced = 16 << 20
 // lockWait limits how long we wait for another command that edits the same file.
 const lockWait = 5 * time.Second
 
-// A writer changes files below some directories, all or none (CLI-602). It uses [os.Root], so symbolic links cannot
-// lead out of the directories. Paths are absolute.
+// A writer changes files below some directories, all or none. It uses [os.Root], so symbolic links cannot lead out of
+// the directories. Paths are absolute.
 type writer struct {
 	ctx    context.Context
 	dirs   []string
@@ -52,7 +52,7 @@ func newWriter(ctx context.Context, dirs ...string) *writer {
 	return &writer{ctx: ctx, dirs: dirs, roots: map[string]*os.Root{}}
 }
 
-// writerFor returns a writer for a project. The operator can have moved its directories elsewhere (CLI-404).
+// writerFor returns a writer for a project. The operator can have moved its directories elsewhere.
 func writerFor(ctx context.Context, p *project.Project, dryRun bool) *writer {
 	w := newWriter(ctx, p.Root)
 	for _, dir := range []string{p.Server, p.Tools, p.Prompts, p.Resources, p.Completions, p.UI} {
@@ -130,8 +130,8 @@ func (w *writer) mkdir(dir string) error {
 	return nil
 }
 
-// edit replaces the text of a file by the result of change (CLI-110). A new file gets the mode, and an existing one
-// keeps its attributes. A nil result for a missing file changes nothing.
+// edit replaces the text of a file by the result of change. A new file gets the mode, and an existing one keeps its
+// attributes. A nil result for a missing file changes nothing.
 func (w *writer) edit(path string, mode fs.FileMode, most int, change func(userfile.File) ([]byte, error)) error {
 	if err := context.Cause(w.ctx); err != nil {
 		return err
@@ -279,7 +279,7 @@ func (w *writer) putItem(dir, what string, files []file, force bool) error {
 	return nil
 }
 
-// temporaryName returns the name of an item until it is complete. Discovery ignores names that begin with a dot.
+// temporaryName returns the name of an item until it is complete. Discovery ignores names that begin with a dot.
 func temporaryName(name string) string {
 	var tag [6]byte
 	rand.Read(tag[:]) // never fails
@@ -295,7 +295,7 @@ func failed(path string, err error) error {
 	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", path, fsys.Cause(err))
 }
 
-// taken returns the error for a name that already exists (CLI-505, CLI-602).
+// taken returns the error for a name that already exists.
 func taken(path, what string) error {
 	return cli.Failf(cli.CodeExists, "Target %s already exists (remove it or choose a new %s name)", path, what)
 }

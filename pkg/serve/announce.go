@@ -25,8 +25,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// announce writes to standard error what the operator wants to know about the start (P-109, P-110,
-// P-602, H-5, P-1807, P-2304, P-2400, E-2).
+// announce writes to standard error what the operator wants to know about the start.
 func (s *process) announce() {
 	p, notice, reduced := s.project, s.console.Notice, s.reduced
 	if p.Minimal {
@@ -95,7 +94,7 @@ func (s *process) announce() {
 }
 
 // requirements reports the programs of server.d/requirements.json that this machine lacks. It starts no program, so
-// versions are for validate and doctor (CLI-1109).
+// versions are for validate and doctor.
 func (s *process) requirements() {
 	r, err := requirements.Read(s.project)
 	if err != nil {
@@ -122,8 +121,8 @@ func (s *process) requirements() {
 
 const snapshotTimeout = 5 * time.Second
 
-// snapshot writes a file about the environment for readers of the logs of a CI run. It contains
-// sizes and counts, never values (P-303).
+// snapshot writes a file about the environment for readers of the logs of a CI run. It contains sizes and counts, never
+// values.
 func (s *process) snapshot() {
 	env := s.project.Env
 	size := 0
@@ -150,7 +149,7 @@ func (s *process) snapshot() {
 	handoff.Create(s.state.Logs, "env-snapshot.json", append(b.Bytes(), '\n')) // an existing file stays
 }
 
-// gettingStarted is the text of the getting-started server's only tool (P-120).
+// gettingStarted is the text of the getting-started server's only tool.
 const gettingStarted = `mcp-bash is running, but it does not know which project to serve.
 
 1. Make a project:            mcp-bash new my-server

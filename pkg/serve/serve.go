@@ -36,7 +36,7 @@ type Options struct {
 	Root string // the project; "": MCPBASH_PROJECT_ROOT, or the one around Dir
 	// Audit is where to record what the server does. "" means MCPBASH_AUDIT.
 	Audit string
-	// Placeholders are the variables that are left out of Env (E-2).
+	// Placeholders are the variables that are left out of Env.
 	Placeholders []string
 	Tree         func() project.Tree // the files in the binary
 	Stderr       io.Writer
@@ -45,9 +45,9 @@ type Options struct {
 	Signals      <-chan os.Signal                   // nil: those of the process
 	Capacity     func(dir string) capacity.Capacity // nil: of this system
 
-	Debug  bool     // mcp-bash debug (P-2500)
-	NDJSON bool     // the record of a debug run is one object a line (CLI-1302)
-	Args   []string // after "serve --", for scripts (CLI-302)
+	Debug  bool     // mcp-bash debug
+	NDJSON bool     // the record of a debug run is one object a line
+	Args   []string // after "serve --", for scripts
 }
 
 // A process is a server that has started.
@@ -105,7 +105,7 @@ func Serve(o Options) int {
 			cli.Printf(stderr, "%s\n", cli.MessageOf(err))
 			return cli.ExitFailed
 		}
-	case sig := <-signals: // the start may be waiting (P-905)
+	case sig := <-signals: // the start may be waiting
 		st.stop(calls.ErrStopping)
 		select {
 		case err := <-started:
@@ -180,8 +180,7 @@ func (p *process) serveUntilEnd(signals <-chan os.Signal, caught func()) int {
 	return e.Code
 }
 
-// drain waits for running requests and until the client has all answers, unless there is a more
-// urgent reason to end (P-902, P-903).
+// drain waits for running requests and until the client has all answers, unless there is a more urgent reason to end.
 func (p *process) drain(e protocol.Ending, signals <-chan os.Signal) protocol.Ending {
 	done := make(chan *protocol.Ending, 1)
 	go func() { done <- p.transport.Drain() }()
@@ -205,7 +204,7 @@ func (p *process) drain(e protocol.Ending, signals <-chan os.Signal) protocol.En
 	}
 }
 
-// kill ends everything that runs. A second signal ends it without grace (P-905).
+// kill ends everything that runs. A second signal ends it without grace.
 func (p *process) kill(signals <-chan os.Signal, silent bool) {
 	answered, ended := p.transport.Kill(calls.ErrStopping, silent)
 	p.stop(calls.ErrStopping)
@@ -226,7 +225,7 @@ func (p *process) kill(signals <-chan os.Signal, silent bool) {
 	}
 }
 
-// cleanUp removes the files of this run, unless the operator wants them (P-302, P-907, P-908).
+// cleanUp removes the files of this run, unless the operator wants them.
 func (p *process) cleanUp(signals <-chan os.Signal) {
 	p.transport.Close()
 	p.scrape.Close()
@@ -247,8 +246,7 @@ func (p *process) cleanUp(signals <-chan os.Signal) {
 	p.state.Remove()
 }
 
-// endScripts terminates processes that scripts have left running. A signal kills them without
-// grace (P-905).
+// endScripts terminates processes that scripts have left running. A signal kills them without grace.
 func (p *process) endScripts(signals <-chan os.Signal) {
 	ended := make(chan struct{})
 	go func() {
@@ -265,7 +263,7 @@ func (p *process) endScripts(signals <-chan os.Signal) {
 
 // catchSignals returns the signals that end the server. They are the given ones, or else those of the process. The
 // start need not wait until they are caught, but caught does. Before that, they end the process as usual. SIGPIPE is
-// caught and dropped, because a write reports a closed pipe. Scripts would inherit an ignored signal (T-47).
+// caught and dropped, because a write reports a closed pipe. Scripts would inherit an ignored signal.
 func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func()) {
 	if given != nil {
 		return given, func() {}
@@ -279,7 +277,7 @@ func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func
 	return ours, caught
 }
 
-// signalEnding ends everything at once, with 128 plus the signal's number as exit code (P-905).
+// signalEnding ends everything at once, with 128 plus the signal's number as exit code.
 func signalEnding(sig os.Signal) protocol.Ending {
 	cli.BeginLine(sig, os.Stderr)
 	code := cli.ExitSignal
@@ -289,8 +287,8 @@ func signalEnding(sig os.Signal) protocol.Ending {
 	return protocol.Ending{Code: code, Kill: true, Silent: true}
 }
 
-// A stderrQueue writes standard error on another goroutine, so that no caller waits until it is
-// read. It drops messages while too many are waiting, and reports their number (P-1308).
+// A stderrQueue writes standard error on another goroutine, so that no caller waits until it is read. It drops messages
+// while too many are waiting, and reports their number.
 type stderrQueue struct {
 	out io.Writer
 

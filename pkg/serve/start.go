@@ -48,7 +48,7 @@ type starter struct {
 	runner    *script.Runner
 	caught    func()                        // waits until signals are caught
 	findHome  func() (*project.Home, error) // waits for the installation
-	quiet     bool                          // before the settings are read (P-1306)
+	quiet     bool                          // before the settings are read
 	warned    []string
 	parent    int
 	listener  *httpd.Listener // nil: the client is on Streams
@@ -76,8 +76,8 @@ func newStarter(o Options) *starter {
 // start takes the steps of a start in the order of P-101. After the first error, nothing was
 // written to the client, and no files are left.
 func (st *starter) start() (*process, error) {
-	// Slow work that depends on nothing else runs in parallel. A later step may add defaults to the
-	// environment (P-303), so this work gets a copy.
+	// Slow work that depends on nothing else runs in parallel. A later step may add defaults to the environment, so
+	// this work gets a copy.
 	given := st.Env.Clone()
 	st.findHome = background(func() (*project.Home, error) { return project.FindHome(given, st.Tree, st.warn) })
 	for _, step := range []func() error{
@@ -141,7 +141,7 @@ func (st *starter) warnOnce(text string) {
 	}
 }
 
-// openTransport opens what clients connect to: an address, or standard input and output (P-105).
+// openTransport opens what clients connect to: an address, or standard input and output.
 func (st *starter) openTransport() (err error) {
 	if st.HTTP != nil {
 		st.listener, err = httpd.Listen(st.HTTP.Addr, st.Env)
@@ -160,8 +160,7 @@ func (st *starter) openTransport() (err error) {
 	return err
 }
 
-// openProject finds the project and reads it. Without one, it makes a project that explains how to
-// get one (P-120).
+// openProject finds the project and reads it. Without one, it makes a project that explains how to get one.
 func (st *starter) openProject() error {
 	root, err := project.FindRoot(st.Env, st.Root, st.Dir)
 	if errors.Is(err, project.ErrNone) {
@@ -195,7 +194,7 @@ func (st *starter) openProject() error {
 	return nil
 }
 
-// checkLock ends the start if a locked project has no usable lock, or differs from it (LOCK-11).
+// checkLock ends the start if a locked project has no usable lock, or differs from it.
 func (st *starter) checkLock() (err error) {
 	if st.bootstrap != nil || !st.project.Locked() {
 		return nil
@@ -216,9 +215,8 @@ func quietEnv(env project.Env) bool {
 // profileTime limits the login profile, because a client waits.
 const profileTime = 5 * time.Second
 
-// sourceProfile sources the login profile that the launcher of a bundle names, and adopts the
-// variables that changed. Desktop programs start servers without the PATH of a login shell. The
-// server starts whatever happens (CLI-1423).
+// sourceProfile sources the login profile that the launcher of a bundle names, and adopts the variables that changed.
+// Desktop programs start servers without the PATH of a login shell. The server starts whatever happens.
 func (st *starter) sourceProfile() error {
 	p := st.project
 	file := p.Env["MCPBASH_LOGIN_PROFILE"]
@@ -238,8 +236,7 @@ func (st *starter) sourceProfile() error {
 	return nil
 }
 
-// sourceEnv sources server.d/env.sh if the operator wants it (P-113), and reads the project again
-// with the result.
+// sourceEnv sources server.d/env.sh if the operator wants it, and reads the project again with the result.
 func (st *starter) sourceEnv() error {
 	p := st.project
 	if st.bootstrap != nil || p.Env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
@@ -280,7 +277,7 @@ func startError(what string, err error) error {
 	return e
 }
 
-// readHTTP reads the settings of a server over HTTP, and opens the address of the metrics (H-2, AUD-40).
+// readHTTP reads the settings of a server over HTTP, and opens the address of the metrics.
 func (st *starter) readHTTP() error {
 	if st.HTTP == nil {
 		return nil
@@ -298,14 +295,14 @@ func (st *starter) readHTTP() error {
 	return startError("serve --http: ", st.readReplica())
 }
 
-// readRoots reads the roots for a client that names none. An unusable root ends the start (P-2101).
+// readRoots reads the roots for a client that names none. An unusable root ends the start.
 func (st *starter) readRoots() (err error) {
 	st.roots, err = roots.Fallback(st.project)
 	return startError("", err)
 }
 
-// readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens.
-// Without either, the server would permit more, or lose calls (H-421, H-501, H-502).
+// readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens. Without either,
+// the server would permit more, or lose calls.
 func (st *starter) readReplica() (err error) {
 	if err := st.project.Meta.BadScopes; err != nil {
 		return err
@@ -330,7 +327,7 @@ func (st *starter) readReplica() (err error) {
 	return nil
 }
 
-// openAudit opens the record of what the server does. An unusable setting ends the start (AUD-2).
+// openAudit opens the record of what the server does. An unusable setting ends the start.
 func (st *starter) openAudit(c *console.Console) (err error) {
 	p := st.project
 	for _, name := range []string{"MCPBASH_AUDIT", "MCPBASH_LOG_FORMAT"} {
@@ -351,7 +348,7 @@ func (st *starter) openAudit(c *console.Console) (err error) {
 	return st.audit.Emit(&events.Event{Type: events.Start, Note: "mcp-bash " + cli.Version})
 }
 
-// sinks returns what wants to know of requests, or nil. Over HTTP that is also the operator, in the log (AUD-7).
+// sinks returns what wants to know of requests, or nil. Over HTTP that is also the operator, in the log.
 func (st *starter) sinks(c *console.Console) events.Sink {
 	var list events.Sinks
 	if st.audit != nil {
@@ -369,7 +366,7 @@ func (st *starter) sinks(c *console.Console) events.Sink {
 	return list
 }
 
-// openState chooses the private directory of this run (P-300).
+// openState chooses the private directory of this run.
 func (st *starter) openState() error {
 	p := st.project
 	if st.Debug {
@@ -393,7 +390,7 @@ func (st *starter) openState() error {
 	return nil
 }
 
-// fit reduces the limits that are too high for the system (P-1807).
+// fit reduces the limits that are too high for the system.
 func (st *starter) fit() error {
 	p, dir := st.project, st.state.Dir
 	if _, err := os.Stat(dir); err != nil { // no script has created it yet

@@ -1,4 +1,4 @@
-// Package statekey reads the keys that replicas of a server share (H-500).
+// Package statekey reads the keys that replicas of a server share.
 package statekey
 
 import (
@@ -72,7 +72,7 @@ func decode(text string) []byte {
 	return nil
 }
 
-// CheckURL returns an error for an address that other replicas cannot use (H-502).
+// CheckURL returns an error for an address that other replicas cannot use.
 func CheckURL(text string) error {
 	u, err := weburl.Parse(text)
 	switch {

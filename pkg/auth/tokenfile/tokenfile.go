@@ -55,7 +55,7 @@ type Token struct {
 	Prompts   []string `json:"prompts,omitzero"`
 }
 
-// Rights returns the items that the token permits; nil: all (H-244).
+// Rights returns the items that the token permits; nil: all.
 func (t *Token) Rights() *auth.Rights {
 	if t.Tools == nil && t.Resources == nil && t.Prompts == nil {
 		return nil

@@ -30,7 +30,7 @@ var containerfiles = []string{"Containerfile", "Dockerfile"}
 //go:embed Containerfile
 var template string
 
-// contextFiles returns a Containerfile and the files that it copies (H-610).
+// contextFiles returns a Containerfile and the files that it copies.
 func (i *maker) contextFiles(ctx context.Context) ([]mcpb.File, error) {
 	if err := i.FindRuntimes(ctx); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ import (
 	"mcp-bash/pkg/text/weburl"
 )
 
-// Places in an image (H-603).
+// Places in an image.
 const (
 	imageHome    = "/opt/mcp-bash"
 	imageProgram = imageHome + "/bin/mcp-bash"
@@ -79,7 +79,7 @@ type PlatformImage struct {
 	Packages         int   // from Debian
 }
 
-// AppendJSON appends the result for programs (H-609).
+// AppendJSON appends the result for programs.
 func (r *Result) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("format").String(r.Format).
@@ -275,7 +275,7 @@ func (i *maker) writeServer(ctx context.Context, w *tar.Writer, bin runtimes.Bin
 		"usr/local/bin/mcp-bash": imageProgram})
 }
 
-// environment returns the variables of containers of the image (H-606).
+// environment returns the variables of containers of the image.
 func (i *maker) environment() []string {
 	return append([]string{
 		"PATH=/" + strings.Join(searchPath, ":/") + ":/bin",
@@ -283,7 +283,7 @@ func (i *maker) environment() []string {
 	}, i.Environment()...)
 }
 
-// containerConfig returns the configuration of containers of the image (H-603, H-606).
+// containerConfig returns the configuration of containers of the image.
 func (i *maker) containerConfig() v1.Config {
 	id := strconv.Itoa(imageUser)
 	return v1.Config{
@@ -297,7 +297,7 @@ func (i *maker) containerConfig() v1.Config {
 	}
 }
 
-// labels describe the image to engines and catalogues (H-606).
+// labels describe the image to engines and catalogues.
 func (i *maker) labels() map[string]string {
 	id := i.ID
 	list := map[string]string{}

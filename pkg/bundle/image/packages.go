@@ -31,8 +31,8 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// A rootFS writes the files of Debian packages as one layer, in one pass. Scripts of packages
-// do not run: links of alternatives and the list of certificates are made here (H-604).
+// A rootFS writes the files of Debian packages as one layer, in one pass. Scripts of packages do not run: links of
+// alternatives and the list of certificates are made here.
 type rootFS struct {
 	w        *tar.Writer
 	modified time.Time
@@ -344,7 +344,7 @@ func (i *maker) packagesFailed(ctx context.Context, err error) error {
 	return i.Fail(stage.ErrPackages)
 }
 
-// inventory lists the software of an image in SPDX 2.3: Debian packages and Go modules (H-607).
+// inventory lists the software of an image in SPDX 2.3: Debian packages and Go modules.
 func (i *maker) inventory(bin runtimes.Binary, packages []*debian.Package, info *debug.BuildInfo) []byte {
 	var list rawjson.Builder
 	list.Array()

@@ -119,7 +119,7 @@ func parseManifest(text []byte) (json.RawMessage, error) {
 	return rawjson.Normal(doc), err
 }
 
-// Files returns the files for agents, and the entries of the registry (PL-41, PL-42).
+// Files returns the files for agents, and the entries of the registry.
 func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
 	files := d.Marketplace.Files()
 	for _, r := range d.registry {

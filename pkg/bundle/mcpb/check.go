@@ -163,7 +163,7 @@ func checkDir(dir string) (*Report, error) {
 //go:embed schema/*.json
 var published embed.FS
 
-// Versions are the supported manifest versions, the default first (CLI-1430).
+// Versions are the supported manifest versions, the default first.
 var Versions = []string{"0.3", "0.4"}
 
 // schemas are the published schemas. Each is compiled at its first use.
@@ -210,14 +210,13 @@ var (
 	emailForm  = lazyregexp.New(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
 )
 
-// IsName reports whether a text is a valid name of a bundle (CLI-1803).
+// IsName reports whether a text is a valid name of a bundle.
 func IsName(text string) bool { return nameForm.MatchString(text) }
 
 // IsServerName reports whether a text is a valid name of a server in the MCP registry.
 func IsServerName(text string) bool { return serverForm.MatchString(text) && len(text) <= 200 }
 
-// CheckManifest returns the faults for which the official tool would reject a manifest
-// (CLI-1802 to CLI-1804).
+// CheckManifest returns the faults for which the official tool would reject a manifest.
 func CheckManifest(doc json.RawMessage) []Fault {
 	version := cmp.Or(rawjson.TextOf(doc, "manifest_version"), rawjson.TextOf(doc, "dxt_version"))
 	compiled, ok := schemas[version]
@@ -269,8 +268,8 @@ func IsURL(text string) bool {
 // IsEmail reports whether a text is an e-mail address.
 func IsEmail(text string) bool { return emailForm.MatchString(text) }
 
-// CheckFiles returns the faults of the files that a manifest names. Each must be in the
-// bundle, with the same case, and programs must be executable (CLI-1434).
+// CheckFiles returns the faults of the files that a manifest names. Each must be in the bundle, with the same case, and
+// programs must be executable.
 func CheckFiles(doc json.RawMessage, names *Names) (faults []Fault) {
 	check := func(path, name string, isStarted bool) {
 		if strings.Contains(name, "://") || strings.HasPrefix(name, "data:") {
@@ -313,8 +312,8 @@ func CheckFiles(doc json.RawMessage, names *Names) (faults []Fault) {
 	return faults
 }
 
-// CheckWindows returns the files that Windows cannot create, if the bundle supports Windows.
-// It does if its manifest lists Windows or has no list of platforms (CLI-1434).
+// CheckWindows returns the files that Windows cannot create, if the bundle supports Windows. It does if its manifest
+// lists Windows or has no list of platforms.
 func CheckWindows(doc json.RawMessage, names *Names) (faults []Fault) {
 	if listed, _ := rawjson.Strings(rawjson.Path(doc, "compatibility", "platforms")); listed != nil &&
 		!slices.Contains(listed, "win32") {
@@ -329,9 +328,8 @@ func CheckWindows(doc json.RawMessage, names *Names) (faults []Fault) {
 	return faults
 }
 
-// maxPath and maxPart limit the path of a file in a bundle and each of its parts, in bytes,
-// because macOS cannot unpack longer ones. maxWindowsPath is in characters, because Windows
-// limits the path with the target directory to 260 (CLI-1434).
+// maxPath and maxPart limit the path of a file in a bundle and each of its parts, in bytes, because macOS cannot unpack
+// longer ones. maxWindowsPath is in characters, because Windows limits the path with the target directory to 260.
 const (
 	maxPath        = 900
 	maxPart        = 255

@@ -16,8 +16,8 @@ import (
 // the directory at the end. Some programs read the headers, others read the directory, and
 // some also unpack bytes between files.
 //
-// A bundle is accepted only if all these programs find the same files. Files, directory and
-// end follow each other without a gap, and headers and entries agree (CLI-1441).
+// A bundle is accepted only if all these programs find the same files. Files, directory and end follow each other
+// without a gap, and headers and entries agree.
 
 // Sizes and signatures of the records of an archive, as in APPNOTE.TXT.
 const (
@@ -207,8 +207,7 @@ func checkExtra(b []byte) error {
 	return nil
 }
 
-// The signature block that the official tool appends (CLI-1806) consists of a start, a
-// length, a signature and an end.
+// The signature block that the official tool appends consists of a start, a length, a signature and an end.
 const (
 	signatureStart = "MCPB_SIG_V1"
 	signatureEnd   = "MCPB_SIG_END"

@@ -41,7 +41,7 @@ var (
 type Archive struct {
 	Entries []File // in the order of the directory
 	Names   Names
-	Signed  bool // there is a signature block (CLI-1806); it is not verified
+	Signed  bool // there is a signature block; it is not verified
 	// Behind counts the bytes of a signature block after the end of the archive, where strict readers expect nothing. It
 	// is 0 if the block is the archive's comment.
 	Behind int64

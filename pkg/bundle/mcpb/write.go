@@ -164,9 +164,8 @@ const MaxEntries = 50_000
 // Epoch is the time stamp of files in a bundle: the earliest time in ZIP.
 var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Write writes a bundle of files in the given order. The same files always produce the same
-// bytes (CLI-1432, CLI-1433). Files are compressed on all processors. advance is called with the
-// size of each file that was written. It may be nil.
+// Write writes a bundle of files in the given order. The same files always produce the same bytes. Files are compressed
+// on all processors. advance is called with the size of each file that was written. It may be nil.
 func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(bytes int64)) error {
 	return write(ctx, w, files, modified, advance, MaxFile, MaxTotal)
 }

@@ -67,7 +67,7 @@ func SumsOf(ctx context.Context, files []mcpb.File) (Sums, error) {
 	return sums, nil
 }
 
-// Digest returns the hash of a tree (CLI-1605). prefix begins the names of its files, which compare orders.
+// Digest returns the hash of a tree. prefix begins the names of its files, which compare orders.
 func (s Sums) Digest(compare func(a, b string) int, prefix string) string {
 	h := sha256.New()
 	for _, name := range slices.SortedFunc(maps.Keys(s), compare) {

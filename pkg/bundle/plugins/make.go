@@ -63,7 +63,7 @@ func Make(ctx context.Context, s *stage.Stage, isArchive bool) (*stage.Result, e
 	return r, outdir.Replace(ctx, r.Path, files, func() error { return checkFolder(r.Path) })
 }
 
-// Places in a plugin (PL-20).
+// Places in a plugin.
 const (
 	skillsDir  = "skills"
 	pluginLock = stage.ServerDir + "/" + runtimes.Dir + "/plugin.json"
@@ -158,7 +158,7 @@ func (m *maker) finish(ctx context.Context, r *stage.Result) ([]mcpb.File, error
 	return m.Content.Files(), err
 }
 
-// checkFolder returns an error for a folder that is not one of our plugins, unchanged (PL-14).
+// checkFolder returns an error for a folder that is not one of our plugins, unchanged.
 func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {

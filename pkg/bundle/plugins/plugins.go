@@ -33,7 +33,7 @@ const maxName = 64
 
 var otherInName = lazyregexp.New(`[^a-z0-9]+`)
 
-// Name returns the name of a plugin for the name of a bundle, or "" if no agent accepts one (PL-21).
+// Name returns the name of a plugin for the name of a bundle, or "" if no agent accepts one.
 func Name(text string) string {
 	name := strings.Trim(otherInName.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if len(name) > maxName {
@@ -51,7 +51,7 @@ var (
 	windowsStarter string
 )
 
-// Files returns the manifests and the programs that start the server (PL-20).
+// Files returns the manifests and the programs that start the server.
 func (p *Plugin) Files() []mcpb.File {
 	list := append(p.manifests(), mcpb.Bytes(starter, true, []byte(p.unixStarter())))
 	if p.Windows {
@@ -92,10 +92,10 @@ func (p *Plugin) windowsStarter() string {
 // minReadme is the number of words that a README needs for the plugin directory of Claude Code.
 const minReadme = 40
 
-// isShort reports whether a README has too few words for a directory of plugins (PL-23).
+// isShort reports whether a README has too few words for a directory of plugins.
 func isShort(readme []byte) bool { return len(strings.Fields(string(readme))) < minReadme }
 
-// Readme returns a README for a plugin whose project lacks one (PL-23).
+// Readme returns a README for a plugin whose project lacks one.
 func (p *Plugin) Readme() string {
 	var b strings.Builder
 	line := func(texts ...string) { b.WriteString(strings.Join(texts, "") + "\n") }
@@ -246,7 +246,7 @@ func (e *Entry) Name() string { return rawjson.TextOf(e.Manifest, "name") }
 // usualCategory is the category of entries without one, because Codex wants one.
 const usualCategory = "Productivity"
 
-// Files returns the files by which agents find the plugins (PL-41).
+// Files returns the files by which agents find the plugins.
 func (l *Marketplace) Files() []mcpb.File {
 	claude := l.list("./", "description", "version", "author", "homepage", "repository", "license", "keywords", "category")
 	return []mcpb.File{

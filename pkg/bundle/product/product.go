@@ -1,5 +1,5 @@
-// Package product opens products and project folders to compare them (LOCK-20 to LOCK-22). It finds the kind of a
-// product, the hashes of its files, and the project in it. It runs nothing.
+// Package product opens products and project folders to compare them. It finds the kind of a product, the hashes of its
+// files, and the project in it. It runs nothing.
 //
 // Products are untrusted. Names, sizes and the number of files are limited as in bundles, and no name leads out. Links
 // are refused wherever a project could follow them.

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/text/weburl"
 )
 
-// A Row is an item of a project, and what it may do (LOCK-23).
+// A Row is an item of a project, and what it may do.
 type Row struct {
 	Item        string // "tool add", or "project"
 	Kind, Name  string // as in the lock
@@ -172,10 +172,10 @@ func (r *Row) Text() string {
 	return cmp.Or(strings.Join(list, "; "), "nothing")
 }
 
-// imageUserHome is the home directory in an image (H-603).
+// imageUserHome is the home directory in an image.
 const imageUserHome = "/home/nonroot"
 
-// The forms in which other programs enforce the permissions of a project (LOCK-24).
+// The forms in which other programs enforce the permissions of a project.
 const (
 	toolhive = "toolhive-profile"
 	docker   = "docker"

@@ -246,7 +246,7 @@ type Variable struct {
 // launchers are the programs that start packages.
 var launchers = map[Kind]string{NPM: "npx", PyPI: "uvx", OCI: "docker"}
 
-// JSON returns server.json (CLI-1506). Bundles declare their variables themselves.
+// JSON returns server.json. Bundles declare their variables themselves.
 func (e *Entry) JSON() []byte {
 	var j rawjson.Builder
 	j.Object().Name("$schema").String("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json").
@@ -284,7 +284,7 @@ var (
 )
 
 // CheckOptions returns an error for a name, or for the place of a package, that the registry would refuse. Only the
-// official registry limits the hosts of bundles and images (CLI-1509).
+// official registry limits the hosts of bundles and images.
 func (e *Entry) CheckOptions(isOfficial bool) (err error) {
 	for _, p := range e.Packages {
 		switch {
@@ -301,7 +301,7 @@ func (e *Entry) CheckOptions(isOfficial bool) (err error) {
 	return err
 }
 
-// Faults returns the reasons for which the registry would refuse the texts of the entry (CLI-1509).
+// Faults returns the reasons for which the registry would refuse the texts of the entry.
 func (e *Entry) Faults() (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, cli.Sprintf(format, args...)) }
 	if n := utf8.RuneCountInString(e.Description); n < 1 || n > maxText {

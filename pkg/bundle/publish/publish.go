@@ -203,7 +203,7 @@ func (r *Registry) line(text string) string {
 	return cli.Line((&secrets.Redactor{Values: append([]string{r.Token}, r.secrets...)}).Text(text))
 }
 
-// refusal returns the error for an answer with an error status (CLI-1506).
+// refusal returns the error for an answer with an error status.
 func (r *Registry) refusal(status int, answer string) error {
 	code, text := cli.CodeNetwork, fmt.Sprintf("Registry request failed (HTTP %d): %s", status, r.line(answer))
 	switch status {

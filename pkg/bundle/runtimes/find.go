@@ -30,7 +30,7 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// A Source finds binaries (CLI-1422).
+// A Source finds binaries.
 type Source struct {
 	Env        project.Env
 	RuntimeDir string // a directory from the user: DIR/<os>-<arch>/mcp-bash; "" for MCPBASH_RUNTIME_DIR
@@ -50,7 +50,7 @@ type MissingError struct {
 	Targets []Target
 	Reasons []string // the reasons, for users
 	Places  []string // the directories that were searched
-	Ways    []string // the ways to get the binaries, for users (CLI-1166)
+	Ways    []string // the ways to get the binaries, for users
 }
 
 func (e *MissingError) Error() string {
@@ -81,7 +81,7 @@ func (s *Source) places() []string {
 	return list
 }
 
-// ways returns the ways to get the binaries, one in each line (CLI-1166).
+// ways returns the ways to get the binaries, one in each line.
 func (s *Source) ways() []string {
 	archive := "unpack mcp-bash-" + Tag + "-runtimes.tar.gz of the release, " +
 		"and pass its directory runtimes with --runtime-dir"

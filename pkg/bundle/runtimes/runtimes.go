@@ -1,6 +1,5 @@
-// Package runtimes provides the parts of mcp-bash in a bundle or a vendored project. These
-// are the server's binary for each system, scripts that start the right one, and the
-// installation tree (CLI-1421 to CLI-1423, CLI-1602).
+// Package runtimes provides the parts of mcp-bash in a bundle or a vendored project. These are the server's binary for
+// each system, scripts that start the right one, and the installation tree.
 package runtimes
 
 import (
@@ -25,7 +24,7 @@ import (
 // A Target is a system that a binary runs on, with Go's names.
 type Target struct{ OS, Arch string }
 
-// Targets are the systems of releases, in the order of bundles (CLI-1422).
+// Targets are the systems of releases, in the order of bundles.
 var Targets = []Target{
 	{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "amd64"}, {"linux", "arm64"},
 	{"windows", "amd64"}, {"windows", "arm64"},
@@ -69,7 +68,7 @@ func (t Target) Binary() string {
 // Tag is the tag of this version's release.
 const Tag = "v" + cli.Version
 
-// Archive returns the name of the system's archive in the release with a tag (CLI-1702).
+// Archive returns the name of the system's archive in the release with a tag.
 func (t Target) Archive(tag string) string {
 	suffix := ".tar.gz"
 	if t.OS == "windows" {
@@ -78,12 +77,11 @@ func (t Target) Archive(tag string) string {
 	return "mcp-bash-" + tag + "-" + t.String() + suffix
 }
 
-// Path returns the path of the program below the bin directory of a tree (CLI-1421).
+// Path returns the path of the program below the bin directory of a tree.
 func (t Target) Path() string { return t.String() + "/" + t.Binary() }
 
-// Select returns the targets of a platform, or of all for "all", with the given
-// architectures. Without any, it returns the common architectures of each platform
-// (CLI-1422).
+// Select returns the targets of a platform, or of all for "all", with the given architectures. Without any, it returns
+// the common architectures of each platform.
 func Select(platform string, arches []string) (list []Target) {
 	for _, t := range Targets {
 		usual := t != (Target{"windows", "arm64"})
@@ -153,10 +151,10 @@ var (
 // Dir is the directory of the runtime's files, next to the launcher.
 const Dir = ".mcp-bash"
 
-// Launcher returns run-server.sh, which clients start (CLI-1423).
+// Launcher returns run-server.sh, which clients start.
 func Launcher(name string) mcpb.File { return mcpb.Bytes(name, true, runServer) }
 
-// Layout returns the files of the runtime, with names below dir (CLI-1421).
+// Layout returns the files of the runtime, with names below dir.
 func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
 	list := []mcpb.File{
 		mcpb.Bytes(dir+"/bin/mcp-bash", true, selector),

@@ -25,7 +25,7 @@ import (
 	"mcp-bash/pkg/text/toolnames"
 )
 
-// checkContent checks whether the content works on other machines (CLI-1434).
+// checkContent checks whether the content works on other machines.
 func (s *Stage) checkContent() {
 	if slices.Contains(s.Platforms(), "win32") {
 		for _, f := range mcpb.CheckWindows(nil, &s.Content.Names) {
@@ -67,7 +67,7 @@ func (s *Stage) checkTool(tool json.RawMessage) {
 	}
 }
 
-// checkRequirements reports requirements that the server in the bundle does not meet, or cannot read (CLI-1109).
+// checkRequirements reports requirements that the server in the bundle does not meet, or cannot read.
 func (s *Stage) checkRequirements() {
 	r, err := requirements.Read(s.Staged)
 	if err != nil {
@@ -133,15 +133,15 @@ func (s *Stage) smoke(ctx context.Context) error {
 	for _, t := range s.Tools {
 		want = append(want, rawjson.TextOf(t, "name"))
 	}
-	lacks := func(name string) bool { return !slices.Contains(listed, name) } // the server can add own tools (LR-30)
+	lacks := func(name string) bool { return !slices.Contains(listed, name) } // the server can add own tools
 	if slices.ContainsFunc(want, lacks) {
 		return fmt.Errorf("the bundle lists the tools %q, its manifest %q", listed, want)
 	}
 	return nil
 }
 
-// Check reports what others would lack of a project that they get as it is, with the checks of all products
-// (CLI-1445). The error is for a project that cannot be read.
+// Check reports what others would lack of a project that they get as it is, with the checks of all products. The error
+// is for a project that cannot be read.
 func Check(ctx context.Context, p *project.Project, o Options) error {
 	s, err := begin(p, o)
 	if err != nil {
@@ -160,7 +160,7 @@ func Check(ctx context.Context, p *project.Project, o Options) error {
 }
 
 // checkComplete reports what scripts and settings need, and others do not have. These are files that are not part of
-// the content, programs that the project does not require, and paths of this machine (CLI-1445).
+// the content, programs that the project does not require, and paths of this machine.
 func (s *Stage) checkComplete() {
 	for _, t := range s.Tools {
 		s.checkTool(t)

@@ -193,7 +193,7 @@ func (s *Stage) collectDefault(name, dir string) error {
 const cacheDir = ".registry"
 
 // readInclude reads MCPB_INCLUDE, whose words are literal names of directories and files in the project. It prepares
-// the selection for them. defaults are included anyway (CLI-1416).
+// the selection for them. defaults are included anyway.
 func (s *Stage) readInclude(defaults []string) (dirs, files []string) {
 	s.Content.selection.named = map[string]bool{}
 	for _, word := range strings.Fields(s.Config.conf["MCPB_INCLUDE"]) {
@@ -356,7 +356,7 @@ var system = []string{
 
 // startedScripts returns the entries at the top of the project that contain what its tools start. These are the scripts
 // of imported tools, and files that confine.exec names. A file elsewhere is a fault: the tool would not work for
-// others. Programs of the system are not (CLI-1415).
+// others. Programs of the system are not.
 func (s *Stage) startedScripts() (names []string) {
 	faulty := map[string]bool{} // tools
 	add := func(file string) (inside bool) {

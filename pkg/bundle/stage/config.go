@@ -33,8 +33,7 @@ type Config struct {
 	conf map[string]string
 }
 
-// readConf reads mcpb.conf. Bash reads a file with more than assignments, unless another user
-// could have written it (CLI-1405).
+// readConf reads mcpb.conf. Bash reads a file with more than assignments, unless another user could have written it.
 func (s *Stage) readConf(ctx context.Context) (map[string]string, error) {
 	conf := map[string]string{}
 	for key := range settings.ConfVariables() {
@@ -182,7 +181,7 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 	return id, nil
 }
 
-// checkFileName returns an error for a text that cannot be part of a file name (CLI-1410).
+// checkFileName returns an error for a text that cannot be part of a file name.
 func checkFileName(texts ...string) error {
 	for _, text := range texts {
 		switch {

@@ -26,7 +26,7 @@ import (
 )
 
 // A Content copies the project's files to the staged tree. The tree is checked, run and packed. The Content opens files
-// below the project's directory, so no link leads out (CLI-1415 to CLI-1417).
+// below the project's directory, so no link leads out.
 type Content struct {
 	ctx   context.Context
 	work  *os.Root // the staged tree
@@ -250,7 +250,7 @@ func (c *Content) Add(f mcpb.File) error {
 	return nil
 }
 
-// A selection decides which files of a project go into its bundle (CLI-1416, CLI-1417).
+// A selection decides which files of a project go into its bundle.
 type selection struct {
 	ignore gitignore.Rules // .mcpbignore
 	named  map[string]bool // files that MCPB_INCLUDE names

@@ -19,7 +19,7 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// Line prints a line of the progress on standard output. Problems go to standard error (CLI-1402).
+// Line prints a line of the progress on standard output. Problems go to standard error.
 func (s *Stage) Line(format string, args ...any) {
 	cli.Printf(s.Out, "%s\n", fmt.Sprintf(format, args...))
 }
@@ -92,7 +92,7 @@ func (s *Stage) ShowResult(r *Result) {
 	s.Done("Target platforms: %s", strings.Join(r.Platforms, " "))
 }
 
-// AppendJSON appends the result for programs (CLI-1402).
+// AppendJSON appends the result for programs.
 func (r *Result) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("name").String(r.Name).

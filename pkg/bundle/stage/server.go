@@ -98,7 +98,7 @@ func (s *Stage) Platforms() (list []string) {
 }
 
 // buildRegistry opens the staged tree as a project, and lists its items. It adds the registry files, with which a
-// server starts without a scan (CLI-1418). It does not change the project.
+// server starts without a scan. It does not change the project.
 func (s *Stage) buildRegistry(ctx context.Context) error {
 	env := project.Env{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT"} {
@@ -170,8 +170,8 @@ func (s *Stage) buildRegistry(ctx context.Context) error {
 	return nil
 }
 
-// addLock adds the lock of the staged project, in the place of one that the project has (LOCK-7). It warns if a
-// file cannot be locked.
+// addLock adds the lock of the staged project, in the place of one that the project has. It warns if a file cannot be
+// locked.
 func (s *Stage) addLock(ctx context.Context, catalog *registry.Catalog) error {
 	pinned, err := lock.Of(ctx, s.Staged, catalog, s.Project.Root)
 	if cause := context.Cause(ctx); cause != nil {

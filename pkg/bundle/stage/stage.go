@@ -87,7 +87,7 @@ func (s *Stage) Reject(about, fault error) error {
 	return s.Fail(about)
 }
 
-// The layout of a stage, and of bundles and plugins (CLI-1421).
+// The layout of a stage, and of bundles and plugins.
 const (
 	ServerDir  = "server"
 	EntryPoint = ServerDir + "/run-server.sh"
@@ -97,7 +97,7 @@ const (
 type Stage struct {
 	Options
 	Project  *project.Project
-	Modified time.Time // of the files in a product (CLI-1433)
+	Modified time.Time // of the files in a product
 	Config   Config
 	ID       Identity
 	User     UserConfig
@@ -226,7 +226,7 @@ func (s *Stage) copyFiles(ctx context.Context) error {
 }
 
 // Environment returns the variables with which all products start the server, as NAME=VALUE, but the project's
-// directory (CLI-1426).
+// directory.
 func (s *Stage) Environment() []string {
 	env := []string{"MCPBASH_TOOL_ALLOWLIST=*"}
 	if s.Static {

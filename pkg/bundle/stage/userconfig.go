@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// UserConfig has the values that a client asks its user for (CLI-1411 to CLI-1414).
+// UserConfig has the values that a client asks its user for.
 type UserConfig struct {
 	Fields json.RawMessage // nil for none
 	Env    []userenv.Mapping
@@ -257,8 +257,8 @@ func (s *Stage) checkEffects(u UserConfig) {
 	}
 }
 
-// checkScriptEnv reports settings in the object "env" of server.meta.json that the server would
-// leave out. The bundle would ship them, and a value may be a secret (CLI-1443).
+// checkScriptEnv reports settings in the object "env" of server.meta.json that the server would leave out. The bundle
+// would ship them, and a value may be a secret.
 func (s *Stage) checkScriptEnv() {
 	const where = "server.d/server.meta.json: env."
 	meta := &s.Project.Scripts.Meta

@@ -14,7 +14,7 @@ import (
 type Mapping struct{ Key, Variable string }
 
 // Read returns the mappings of MCPB_USER_CONFIG_ENV_MAP. If that is empty, it returns those of user_config_env_map in
-// server.meta.json (CLI-1413).
+// server.meta.json.
 func Read(list string, meta json.RawMessage) (all []Mapping) {
 	if list == "" {
 		for _, m := range rawjson.Members(rawjson.Get(meta, "user_config_env_map")) {

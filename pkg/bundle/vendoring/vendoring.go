@@ -62,7 +62,7 @@ type Result struct {
 	Uncovered bool
 }
 
-// AppendJSON appends the result as JSON (CLI-1611).
+// AppendJSON appends the result as JSON.
 func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	b := rawjson.Over(dst)
 	return b.Object().Name("ok").Bool(true).Name("action").String(action).
@@ -70,8 +70,8 @@ func (r *Result) AppendJSON(dst []byte, action string) []byte {
 		Name("sha256").String(r.SHA256).Name("files").Int(len(r.Files)).Name("bytes").Int(int(r.Bytes)).End().Bytes()
 }
 
-// targets returns the targets that the user chose, or else those that vendor.json records.
-// Otherwise it returns this machine's target and that of most CI services (CLI-1609).
+// targets returns the targets that the user chose, or else those that vendor.json records. Otherwise it returns this
+// machine's target and that of most CI services.
 func (o *Options) targets(root *os.Root) []runtimes.Target {
 	if o.Given {
 		return o.Targets
@@ -195,8 +195,8 @@ func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
 	return sum, info.Mode(), nil
 }
 
-// lock returns the content of vendor.json (CLI-1604). The version comes first, for programs
-// that look for updates. start is the hash of run-server.sh.
+// lock returns the content of vendor.json. The version comes first, for programs that look for updates. start is the
+// hash of run-server.sh.
 func (o *Options) lock(sum string, sums outdir.Sums, binaries []runtimes.Binary, start string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("version").String(cli.Version).Name("sha256").String(sum).Name("vendored_from").String(o.From).

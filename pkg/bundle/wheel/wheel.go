@@ -83,7 +83,7 @@ var (
 )
 
 // New returns a description of wheels, with the name and the version in the form that pip uses. The error is the reason
-// why pip refuses them (PKG-202).
+// why pip refuses them.
 func New(id stage.Identity, text string) (*Wheel, error) {
 	if !validName.MatchString(id.Name) {
 		return nil, fmt.Errorf("pip accepts no package %q; give another name, of letters, digits, - and _, with --name",

@@ -34,13 +34,13 @@ import (
 //go:embed rules.txt
 var rulesText string
 
-// Rules are the checks of doctor (CLI-1106, CLI-1107).
+// Rules are the checks of doctor.
 var Rules = sync.OnceValue(func() finding.Rules { return finding.ParseRules(rulesText) })
 
-// Options are the options of doctor (CLI-1101).
+// Options are the options of doctor.
 type Options struct {
 	Env            project.Env
-	Placeholders   []string // the variables that are left out of Env (E-2)
+	Placeholders   []string // the variables that are left out of Env
 	Dir            string   // the working directory
 	DryRun, Fix    bool
 	MinVersion     string
@@ -94,7 +94,7 @@ type Framework struct {
 	program        string // mcp-bash in it
 }
 
-// InvalidMinimum is the message for an invalid --min-version (CLI-1103).
+// InvalidMinimum is the message for an invalid --min-version.
 const InvalidMinimum = "--min-version requires a value like 0.8.1"
 
 type examination struct {
@@ -372,7 +372,7 @@ func (e *examination) machine() {
 	}
 }
 
-// programs checks that all programs and the SDK exist and belong to one release (P-103).
+// programs checks that all programs and the SDK exist and belong to one release.
 func (e *examination) programs() {
 	var missing []string
 	for _, name := range cli.Programs {

@@ -24,11 +24,10 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// install.sh marks the installations that it manages with project.InstallerFile, and lists their files in
-// filesList (CLI-1708).
+// install.sh marks the installations that it manages with project.InstallerFile, and lists their files in filesList.
 const filesList = "INSTALLED.sha256"
 
-// Install reports whether install.sh manages the installation (CLI-1110).
+// Install reports whether install.sh manages the installation.
 type Install struct {
 	ManagedRoot   string `json:"managedRoot"`
 	MarkerPath    string `json:"markerPath"`
@@ -85,8 +84,7 @@ func physical(path string) string {
 	return filepath.Clean(path)
 }
 
-// A Shim is the link, or on Windows the wrapper script, that PATH finds for a program of the
-// installation (CLI-1111).
+// A Shim is the link, or on Windows the wrapper script, that PATH finds for a program of the installation.
 type Shim struct {
 	Name   string `json:"-"`
 	Path   string `json:"path"`
@@ -144,8 +142,7 @@ func shimStatus(path, target string) (status, detail string) {
 	return "wrong_target", link
 }
 
-// fix repairs a managed installation with its own install.sh. With DryRun, it only reports what
-// it would do (CLI-1110 to CLI-1112).
+// fix repairs a managed installation with its own install.sh. With DryRun, it only reports what it would do.
 func (e *examination) fix() {
 	if !e.r.Install.Managed {
 		e.r.Proposed = append(e.r.Proposed, Action{ID: "policy.refuse_user_managed",
@@ -175,8 +172,7 @@ type source struct {
 	env  project.Env
 }
 
-// source returns the first origin that applies (CLI-1112). Without one, it reports that and
-// returns false.
+// source returns the first origin that applies. Without one, it reports that and returns false.
 func (e *examination) source() (s source, ok bool) {
 	o, env := &e.o, e.o.Env
 	local := cmp.Or(env["MCPBASH_DOCTOR_LOCAL_SOURCE"], env["MCPBASH_INSTALL_LOCAL_SOURCE"])
@@ -293,7 +289,7 @@ func (s *Shim) make() (done string, err error) {
 // installerTime limits the time of install.sh, which may download or build.
 const installerTime = 30 * time.Minute
 
-// lockTime is how long install.sh waits for another run, in seconds (CLI-1113).
+// lockTime is how long install.sh waits for another run, in seconds.
 const lockTime = "10"
 
 // installer runs the install.sh of the installation. It returns standard output, standard error
@@ -343,7 +339,7 @@ func readVersion(dir string) string {
 	return strings.Join(strings.Fields(string(text)), "")
 }
 
-// An Upgrade describes how an installation gets its next version (CLI-1117).
+// An Upgrade describes how an installation gets its next version.
 type Upgrade struct {
 	OK      bool   `json:"ok"`
 	Home    string `json:"path"`
@@ -390,7 +386,7 @@ func PlanUpgrade(env project.Env, check bool) (*Upgrade, error) {
 	return u, nil
 }
 
-// byInstaller plans a run of the installation's install.sh, with the source that its record names (CLI-1708).
+// byInstaller plans a run of the installation's install.sh, with the source that its record names.
 func (u *Upgrade) byInstaller(check bool) error {
 	file, err := installerIn(u.Home)
 	if err == nil {

@@ -110,8 +110,7 @@ func (e *examination) contents(p *project.Project) {
 	}
 }
 
-// scriptEnv reports which variables scripts would get if the server were started in this
-// environment (CLI-1115).
+// scriptEnv reports which variables scripts would get if the server were started in this environment.
 func (e *examination) scriptEnv(p *project.Project) {
 	r := &scriptenv.Report{Policy: &p.Scripts, Env: p.Env, Placeholders: e.o.Placeholders}
 	e.r.Project.ScriptEnv, e.r.EnvPolicy = r, r.AppendJSON(nil)
@@ -122,7 +121,7 @@ func (e *examination) scriptEnv(p *project.Project) {
 	}
 }
 
-// unknown reports variables that begin with MCPBASH_ and that no program reads (E-13).
+// unknown reports variables that begin with MCPBASH_ and that no program reads.
 func (e *examination) unknown() {
 	var listed []string
 	if r := e.r.Project.ScriptEnv; r != nil {
@@ -133,7 +132,7 @@ func (e *examination) unknown() {
 	}
 }
 
-// dependencies looks for the programs that the project needs (CLI-1109).
+// dependencies looks for the programs that the project needs.
 func (e *examination) dependencies(list []requirements.Dependency) {
 	for _, d := range list {
 		names := d.Programs
@@ -151,7 +150,7 @@ func (e *examination) dependencies(list []requirements.Dependency) {
 	}
 }
 
-// vendored compares the server in the project with the record of its installation and with this release (CLI-1610).
+// vendored compares the server in the project with the record of its installation and with this release.
 func (e *examination) vendored(root string) {
 	r, err := vendoring.Verify(root)
 	var changed *vendoring.Mismatch
@@ -174,7 +173,7 @@ func (e *examination) vendored(root string) {
 	}
 }
 
-// minimum compares the version with the required minimum (CLI-1109).
+// minimum compares the version with the required minimum.
 func (e *examination) minimum() {
 	if e.o.MinVersion == "" && e.r.Project.needs != nil {
 		e.o.MinVersion = e.r.Project.needs.MinVersion

@@ -12,8 +12,7 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// A report writes the text report (CLI-1104). It has the same findings as the JSON, each in its
-// section.
+// A report writes the text report. It has the same findings as the JSON, each in its section.
 type report struct {
 	w     io.Writer
 	r     *Result
@@ -155,7 +154,7 @@ func (t *report) project() {
 	t.scriptEnv(p.ScriptEnv)
 }
 
-// scriptEnv shows which variables scripts get (CLI-1115).
+// scriptEnv shows which variables scripts get.
 func (t *report) scriptEnv(r *scriptenv.Report) {
 	t.title("Tool/provider environment policy (in this shell)")
 	for _, line := range r.Lines() {

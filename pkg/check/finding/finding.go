@@ -16,7 +16,7 @@ import (
 // A Severity is the severity of a finding.
 type Severity string
 
-// Only errors make a check fail (CLI-102).
+// Only errors make a check fail.
 const (
 	Info    Severity = "info"
 	Warning Severity = "warning"
@@ -112,13 +112,12 @@ func (f *Finding) Text() string {
 // Mark returns the sign before the finding.
 func (f *Finding) Mark() string { return [...]string{"✗", "⚠", "•", "✓"}[f.rank()] }
 
-// Color returns the colour of the sign on a terminal (CLI-1162).
+// Color returns the colour of the sign on a terminal.
 func (f *Finding) Color() cli.Color {
 	return [...]cli.Color{cli.Red, cli.Yellow, cli.Plain, cli.Green}[f.rank()]
 }
 
-// Print writes the finding as text. A problem has a second line with the line of the file, the
-// remedy and the id (CLI-1003).
+// Print writes the finding as text. A problem has a second line with the line of the file, the remedy and the id.
 func (f *Finding) Print(w io.Writer) {
 	cli.Sign(w, "", f.Color(), f.Mark(), f.Text())
 	if f.Good || f.Fix == "" {
@@ -134,7 +133,7 @@ func (f *Finding) Print(w io.Writer) {
 	cli.Explain(w, "    %s%s [%s]\n", where, f.Fix, f.ID)
 }
 
-// AppendMessage appends the finding as a message of validate (CLI-1007).
+// AppendMessage appends the finding as a message of validate.
 func (f *Finding) AppendMessage(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("level").String(string(f.Severity)).Name("section").String(f.Section).
@@ -143,8 +142,7 @@ func (f *Finding) AppendMessage(dst []byte) []byte {
 	return b.End().Bytes()
 }
 
-// AppendJSON appends the finding as doctor lists it, and as a line of --ndjson (CLI-1105,
-// CLI-207).
+// AppendJSON appends the finding as doctor lists it, and as a line of --ndjson.
 func (f *Finding) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("id").String(f.ID).Name("severity").String(string(f.Severity)).Name("message").String(f.Text()).

@@ -70,7 +70,7 @@ call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 
 var errTimeout = errors.New("timeout")
 
-// probe does the work and prints the answer (CLI-1203). It asks no server if parse is nil.
+// probe does the work and prints the answer. It asks no server if parse is nil.
 func probe(ctx context.Context, s cli.Streams, env project.Env, named string, limit time.Duration,
 	parse ParseFunc) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
@@ -124,7 +124,7 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, li
 	return nil
 }
 
-// noProject words why there is no project (CLI-1204).
+// noProject words why there is no project.
 func noProject(err error, named string) string {
 	var missing *project.MissingError
 	switch {
@@ -187,7 +187,7 @@ var checks string
 // maxMarks bounds what failed calls leave, in bytes.
 const maxMarks = 64 << 10
 
-// projectChecks runs the project's own checks (CLI-1205).
+// projectChecks runs the project's own checks.
 func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bool {
 	file := code.HealthChecks.In(p)
 	if _, err := os.Lstat(file.Path()); errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +205,7 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 	env := p.Env.Clone()
 	env["MCPBASH_PROJECT_ROOT"] = p.Root
 	runner := new(script.Runner)
-	defer runner.End() // also ends processes that the checks left running (P-908)
+	defer runner.End() // also ends processes that the checks left running
 	res := runner.Run(ctx, script.Spec{
 		Argv: []string{"bash", "-c", checks, checksFile}, Sources: []code.File{file}, Dir: p.Root, Env: env.Entries(),
 		StdoutLimit: maxMarks, StderrLimit: maxMarks, StderrTee: stderr,
@@ -231,7 +231,7 @@ type running struct {
 
 var errNoServer = errors.New("no server runs here")
 
-// checkServer checks the server of this container (CLI-1206).
+// checkServer checks the server of this container.
 func checkServer(ctx context.Context, parse ParseFunc) error {
 	s, err := findServer(parse)
 	switch {

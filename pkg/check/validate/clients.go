@@ -19,7 +19,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// clients checks tools against the limits of clients (CLI-1063).
+// clients checks tools against the limits of clients.
 func (c *check) clients() {
 	tools := c.offered.items[kinds.Tools]
 	c.page(len(tools))
@@ -106,7 +106,7 @@ func (c *check) picture(label, mimeType string, size int) {
 	}
 }
 
-// names checks the names of all tools against the rules of clients (CLI-1012).
+// names checks the names of all tools against the rules of clients.
 func (c *check) names() {
 	server := c.p.Meta.Name
 	tools := c.offered.items[kinds.Tools]
@@ -176,7 +176,7 @@ func (c *check) labelOf(tool offer) string {
 	return c.label(abs(c.p.Tools, tool.path))
 }
 
-// serverName checks the server's name against the rules of clients (CLI-1012).
+// serverName checks the server's name against the rules of clients.
 func (c *check) serverName(label string) {
 	name := c.p.Meta.Name
 	odd := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != ""
@@ -188,15 +188,15 @@ func (c *check) serverName(label string) {
 	}
 }
 
-// Characters of a result that Claude Code gives its model by default, and that a tool may ask for.
-// It stores longer results in a file (LR-40).
+// Characters of a result that Claude Code gives its model by default, and that a tool may ask for. It stores longer
+// results in a file.
 const (
 	shownByDefault = 50_000
 	shownAtMost    = 500_000
 	shownMember    = "anthropic/maxResultSizeChars"
 )
 
-// large checks the member of _meta with which tools ask for more characters (LR-40).
+// large checks the member of _meta with which tools ask for more characters.
 func (c *check) large() {
 	for _, tool := range c.offered.items[kinds.Tools] {
 		if shown, declared := shownOf(tool.json); declared && shown == 0 {

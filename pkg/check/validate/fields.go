@@ -34,7 +34,7 @@ func hasNoEffect(name string) bool {
 	return scriptenv.Matches(unused, name) || scriptenv.Matches(state, name)
 }
 
-// ignored reports settings and files that only the Bash edition knows (CLI-1023).
+// ignored reports settings and files that only the Bash edition knows.
 func (c *check) ignored() {
 	conf := abs(c.p.Root, "mcpb.conf")
 	files := []string{conf, abs(c.p.Server, "env.sh")}
@@ -166,7 +166,7 @@ func (c *check) declaredFields() {
 	}
 }
 
-// headerFields checks the fields of the inline headers of a kind.
+// headerFields checks the fields of the inline headers of a kind.
 func (c *check) headerFields(k *kinds.Kind) {
 	for _, o := range c.offered.items[k] {
 		if o.path == "" {
@@ -251,7 +251,7 @@ func (c *check) noEffect(m rawjson.Member, label, hint string) {
 
 const allowlist = "MCPBASH_TOOL_ALLOWLIST"
 
-// settings checks the settings of the environment that name tools or modes (CLI-1058, CLI-1059).
+// settings checks the settings of the environment that name tools or modes.
 func (c *check) settings() {
 	c.allowed(c.p.Calls.Allowlist, "")
 	for _, rule := range []*scriptenv.Rule{&c.p.Scripts.Tools, &c.p.Scripts.Providers} {
@@ -294,7 +294,7 @@ func (c *check) known(where finding.Finding, kind string, list, names []string,
 	}
 }
 
-// types reports values that do not match the published schema, unless the registry reports them (CLI-1051).
+// types reports values that do not match the published schema, unless the registry reports them.
 func (c *check) types(doc json.RawMessage, label, name string) {
 	for _, m := range rawjson.Members(doc) {
 		if digits, isText := rawjson.Text(m.Value); isText && isSeconds(m.Name) && rawjson.PositiveInt(m.Value) > 0 {
@@ -337,7 +337,7 @@ func (c *check) reportedAt(at finding.Finding) bool {
 	return false
 }
 
-// placeholders checks the placeholders in the texts of prompts (CLI-1060).
+// placeholders checks the placeholders in the texts of prompts.
 func (c *check) placeholders() {
 	for _, o := range c.offered.items[kinds.Prompts] {
 		if o.path == "" {
@@ -354,7 +354,7 @@ func (c *check) placeholders() {
 	}
 }
 
-// completionScripts checks the execute bits of the completion scripts next to prompts and resources (CLI-1061).
+// completionScripts checks the execute bits of the completion scripts next to prompts and resources.
 func (c *check) completionScripts(dir string) {
 	sidecars(dir, func(rel, _ string) {
 		file := abs(dir, rel)
@@ -385,7 +385,7 @@ func sidecars(dir string, f func(rel, base string)) {
 	})
 }
 
-// findRoots finds the roots of the project, and checks whether the server can use them (P-2101).
+// findRoots finds the roots of the project, and checks whether the server can use them.
 func (c *check) findRoots() {
 	c.ownFields(abs(c.p.Root, roots.File), schemas.Roots)
 	scope, err := roots.Fallback(c.p)

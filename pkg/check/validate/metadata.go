@@ -48,7 +48,7 @@ func (c *check) listing(dir string) []folder.Entry {
 	})
 }
 
-// tools checks the directories of tools and their scripts (CLI-1003).
+// tools checks the directories of tools and their scripts.
 func (c *check) tools() {
 	for _, e := range c.listing(c.p.Tools) {
 		if !e.IsDir {
@@ -145,7 +145,7 @@ func (c *check) description(doc json.RawMessage, label string) {
 // placeholderText matches what templates ask authors to replace.
 var placeholderText = lazyregexp.New(`(?i)\b(say|describe|put) here (in one sentence )?what\b|(?m)^\W*fill in\W*$`)
 
-// placeholder reports a description that still has text of a template (CLI-1040).
+// placeholder reports a description that still has text of a template.
 func (c *check) placeholder(doc json.RawMessage, label string) {
 	description := rawjson.Get(doc, "description")
 	if found := placeholderText.FindString(rawjson.TextOf(doc, "description")); found != "" {
@@ -154,7 +154,7 @@ func (c *check) placeholder(doc json.RawMessage, label string) {
 	}
 }
 
-// namesMatch compares a directory with the name of its tool, with or without the prefix of the server (CLI-1005).
+// namesMatch compares a directory with the name of its tool, with or without the prefix of the server.
 func (c *check) namesMatch(dir, name string) bool {
 	if lettersOf(dir) == lettersOf(name) {
 		return true
@@ -323,7 +323,7 @@ func (c *check) described(t content, dir string, entries []folder.Entry) (found 
 // libraries write draft-07.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// schemas checks the schemas of a tool. The registry has checked each keyword (R-46).
+// schemas checks the schemas of a tool. The registry has checked each keyword.
 func (c *check) schemas(doc json.RawMessage, label string) {
 	input := rawjson.Get(doc, "inputSchema")
 	if rawjson.Absent(input) {

@@ -30,7 +30,7 @@ import (
 	"mcp-bash/sdk"
 )
 
-// sharedRules are rules of [Rules] that also describe differences to the Bash edition (CLI-1031).
+// sharedRules are rules of [Rules] that also describe differences to the Bash edition.
 var sharedRules = []string{
 	"policy.replaces_default", "path.insecure", "env.invalid", "env.refused", "resource.wrong_type",
 	"resource.unreadable_uri",
@@ -393,7 +393,7 @@ func (m *migration) starters() (list []string) {
 	return slices.DeleteFunc(slices.Compact(list), func(file string) bool { return !isFile(file) || m.overLink(file) })
 }
 
-// overLink reports whether the path of a project file contains a symbolic link (CLI-1014).
+// overLink reports whether the path of a project file contains a symbolic link.
 func (m *migration) overLink(file string) bool {
 	for file != m.p.Root && strings.HasPrefix(file, m.p.Root) {
 		if isLink(file) {
@@ -448,7 +448,7 @@ func (m *migration) declares(name string) bool {
 	})
 }
 
-// templates reports templates whose values no provider gets (RES-173).
+// templates reports templates whose values no provider gets.
 func (m *migration) templates() {
 	for _, o := range m.offered.items[kinds.Templates] {
 		text := rawjson.TextOf(o.json, kinds.URITemplate)

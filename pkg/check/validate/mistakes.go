@@ -19,7 +19,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// interpreter checks the program that a script's first line names (CLI-1053).
+// interpreter checks the program that a script's first line names.
 func (c *check) interpreter(label string, text []byte, words []string) {
 	if len(words) == 0 {
 		return
@@ -42,7 +42,7 @@ func isPlainShell(program string) bool {
 // needsBash matches what only Bash, and not every sh, understands.
 var needsBash = lazyregexp.New(`(?m)^[^#\n]*(\[\[ |tool-sdk\.sh|\bpipefail\b|\bmapfile\b|\bdeclare -|\bmcp_\w+ )`)
 
-// mistakes returns the mistakes in a script that make a tool fail although Bash can parse it (CLI-1054 to CLI-1057).
+// mistakes returns the mistakes in a script that make a tool fail although Bash can parse it.
 func (c *check) mistakes(s *shellScript, parsed *bash32.Script) (list []finding.Finding) {
 	if s.as == serverScript {
 		return nil
@@ -107,7 +107,7 @@ func (c *check) mistakes(s *shellScript, parsed *bash32.Script) (list []finding.
 	return list
 }
 
-// unpassed returns the variables that a script needs and does not set, and that the server does not pass on (CLI-1064).
+// unpassed returns the variables that a script needs and does not set, and that the server does not pass on.
 func (c *check) unpassed(s *shellScript, parsed *bash32.Script) (list []finding.Finding) {
 	rule := &c.p.Scripts.Providers
 	if s.tool != "" {
@@ -178,7 +178,7 @@ func (c *check) isRequired(program string) bool {
 	})
 }
 
-// confine checks the entries of a tool's "confine" (CF-17).
+// confine checks the entries of a tool's "confine".
 func (c *check) confine(doc json.RawMessage, label string) {
 	needs, err := access.DeclarationOf(doc)
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *check) declare(list []shellScript) {
 	}
 }
 
-// tooSmall returns the commands of a script that its declaration does not permit (CLI-1065).
+// tooSmall returns the commands of a script that its declaration does not permit.
 func (c *check) tooSmall(s *shellScript, parsed *bash32.Script) (list []finding.Finding) {
 	if s.needs == nil {
 		return nil
@@ -251,7 +251,7 @@ func (c *check) tooSmall(s *shellScript, parsed *bash32.Script) (list []finding.
 	return list
 }
 
-// isJSONTool reports whether every tool can start a program, because the server passes it on (CF-15).
+// isJSONTool reports whether every tool can start a program, because the server passes it on.
 func isJSONTool(program string) bool { return program == "jq" || program == "gojq" }
 
 // usesNetwork reports whether a command is one of the common programs that talk to other hosts.

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// samplesDir is the directory of a tool's samples (CLI-1010).
+// samplesDir is the directory of a tool's samples.
 const samplesDir = "samples"
 
 type sample struct {
@@ -142,7 +142,7 @@ func (c *check) run(all []sample) {
 	}
 }
 
-// hints are the warnings about a call, which explain a failure (T-188).
+// hints are the warnings about a call, which explain a failure.
 type hints struct {
 	mu   sync.Mutex
 	list []string

@@ -39,7 +39,7 @@ const (
 	otherScript    purpose = iota // of a prompt, resource, completion or provider
 	toolScript                    // run by tools/call: T-41
 	importedScript                // started by the tool that was made of it
-	serverScript                  // in server.d: controls what the server runs
+	serverScript                  // in server.d: controls what the server runs
 )
 
 // maxScript is the maximum size of a script that is checked.
@@ -122,7 +122,7 @@ func firstLine(text []byte) []byte {
 	return append(bytes.Clone(text), '\n')
 }
 
-// isBash reports whether Bash runs a script, according to its first line or, without one, its name (T-44).
+// isBash reports whether Bash runs a script, according to its first line or, without one, its name.
 func isBash(file string, interpreter []string) bool {
 	if len(interpreter) == 0 {
 		return script.IsShellName(file)
@@ -130,8 +130,7 @@ func isBash(file string, interpreter []string) bool {
 	return slices.Contains([]string{"bash", "bash.exe"}, path.Base(interpreter[0]))
 }
 
-// executable checks the execute bit of a script, whose absence breaks the rule id. With --fix it sets the bit
-// (CLI-1006).
+// executable checks the execute bit of a script, whose absence breaks the rule id. With --fix it sets the bit.
 func (c *check) executable(id, file, label string, stamp folder.Stamp) {
 	switch {
 	case stamp.Mode&0o111 != 0 || runtime.GOOS == "windows":
@@ -175,7 +174,7 @@ func isLink(file string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// trust applies the path rules of the server to a file (T-41, R-144). It reports each folder once.
+// trust applies the path rules of the server to a file. It reports each folder once.
 func (c *check) trust(dir, file, label string, as purpose) {
 	var err error
 	switch as {
@@ -205,7 +204,7 @@ func (c *check) serverFile(path string) code.File {
 	return serverFiles[at].In(c.p)
 }
 
-// recipes checks the recipes of the project, recipes/*.json (WRAP-9).
+// recipes checks the recipes of the project, recipes/*.json.
 func (c *check) recipes() {
 	if c.o.Recipe == nil {
 		return
@@ -233,7 +232,7 @@ func (c *check) recipes() {
 }
 
 // imported checks the script of which the tool in a directory was made. It may lie outside of the project, so --fix
-// does not change it (CLI-1066).
+// does not change it.
 func (c *check) imported(dir string) {
 	record, _, err := folder.ReadFile(abs(dir, ".wrap.json"), maxScript)
 	if err != nil {
@@ -266,7 +265,7 @@ func (c *check) imported(dir string) {
 	}
 }
 
-// unconfirmed reports the arguments of a wrapped tool that nobody has confirmed (WRAP-27).
+// unconfirmed reports the arguments of a wrapped tool that nobody has confirmed.
 func (c *check) unconfirmed(dir string) {
 	if !isFile(abs(dir, ".wrap.json")) {
 		return

@@ -93,7 +93,7 @@ func (c *check) server() {
 	}
 }
 
-// scriptEnv checks the object "env" of server.meta.json (CLI-1022).
+// scriptEnv checks the object "env" of server.meta.json.
 func (c *check) scriptEnv(label string) {
 	meta := &c.p.Scripts.Meta
 	for _, setting := range meta.Invalid {
@@ -104,7 +104,7 @@ func (c *check) scriptEnv(label string) {
 	}
 }
 
-// scopes checks the names of items that OAuth scopes permit (H-421).
+// scopes checks the names of items that OAuth scopes permit.
 func (c *check) scopes(label string) {
 	if err := c.p.Meta.BadScopes; err != nil {
 		c.at("scopes.invalid", label, "%v", err)
@@ -139,7 +139,7 @@ func (c *check) unreadableServer(label string, err error) {
 	c.add(f)
 }
 
-// policy reports a policy.sh that replaces the default policy (T-34).
+// policy reports a policy.sh that replaces the default policy.
 func (c *check) policy() {
 	file := code.Policy.In(c.p).Path()
 	at := slices.IndexFunc(c.scripts, func(s shellScript) bool { return s.file == file })
@@ -166,7 +166,7 @@ func (c *check) policy() {
 	}
 }
 
-// policyCheck is the function of policy.sh that decides (T-25).
+// policyCheck is the function of policy.sh that decides.
 const policyCheck = "mcp_tools_policy_check"
 
 // changesPolicy reports whether a policy.sh without a check changes the built-in policy, or loads a file that may.
@@ -181,7 +181,7 @@ func changesPolicy(s *bash32.Script) bool {
 const PolicyReplacesDefault = ` replaces the default tool policy (deny-by-default allowlist and tool path checks); ` +
 	`start mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
 
-// hook checks register.sh, which runs only if hooks are allowed (R-151).
+// hook checks register.sh, which runs only if hooks are allowed.
 func (c *check) hook() {
 	file := abs(c.p.Server, "register.sh")
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
@@ -200,7 +200,7 @@ func (c *check) hook() {
 	}
 }
 
-// mayBeRegistered reports whether the server would run register.sh, which may offer any file of the project (R-151).
+// mayBeRegistered reports whether the server would run register.sh, which may offer any file of the project.
 func (c *check) mayBeRegistered() bool {
 	return c.p.Discovery.Hooks && isFile(abs(c.p.Server, "register.sh")) && !exists(abs(c.p.Server, "register.json"))
 }
@@ -250,9 +250,8 @@ func (c *check) bundleConf() (values map[string]string) {
 	return values
 }
 
-// provided checks that each resource can be read. A provider must exist and accept its URI. For the
-// built-in file provider, the file must be readable and have the declared type (RES-61, RES-90,
-// CLI-1020, CLI-1021).
+// provided checks that each resource can be read. A provider must exist and accept its URI. For the built-in file
+// provider, the file must be readable and have the declared type.
 func (c *check) provided() {
 	config := provider.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
 	for _, r := range c.offered.items[kinds.Resources] {
@@ -369,7 +368,7 @@ func (c *check) userVariables(list string) {
 // shownLines is the number of changed lines of a member in a finding.
 const shownLines = 6
 
-// lock compares a locked project with its lock (LOCK-14).
+// lock compares a locked project with its lock.
 func (c *check) lock() {
 	if !c.o.Locked && !c.p.Locked() {
 		return

@@ -38,14 +38,14 @@ import (
 //go:embed rules.txt
 var rulesText string
 
-// Rules are the rules of validate, and those of migrate (CLI-1031), whose ids begin with "migrate.".
+// Rules are the rules of validate, and those of migrate, whose ids begin with "migrate.".
 var Rules = sync.OnceValue(func() finding.Rules { return finding.ParseRules(rulesText) })
 
 // Options enable optional checks.
 type Options struct {
-	Fix        bool // make scripts executable (CLI-1006)
+	Fix        bool // make scripts executable
 	Locked     bool // compare with the lock of the project, as for a locked project
-	Samples    bool // run tools with their samples (CLI-1010)
+	Samples    bool // run tools with their samples
 	ShellCheck bool // run shellcheck if it is installed
 	Runner     *script.Runner
 	Tree       func() project.Tree // for tools that run
@@ -63,7 +63,7 @@ type Result struct {
 	Name, Title, Version    string // as clients get them, with defaults
 }
 
-// Sections of a project, in the order of the checks (CLI-1007).
+// Sections of a project, in the order of the checks.
 const (
 	inServer    = "server"
 	inTools     = "tools"
@@ -203,7 +203,7 @@ func (c *check) good(id, path, message string) {
 	c.add(finding.Finding{ID: id, Path: path, Message: message, Good: true})
 }
 
-// valid reports valid metadata unless the file has errors (CLI-1003).
+// valid reports valid metadata unless the file has errors.
 func (c *check) valid(label string) {
 	if !c.broken[label] {
 		c.good("metadata.valid", label, "valid")
@@ -367,7 +367,7 @@ func metadataOf(file string) (names []string) {
 	return names
 }
 
-// skills checks the skills of the project (SK-13).
+// skills checks the skills of the project.
 func (c *check) skills() {
 	list, faults, err := skill.Read(skill.Dir(c.p.Root))
 	if err != nil {

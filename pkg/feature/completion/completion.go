@@ -49,7 +49,7 @@ type Config struct {
 	State     *project.State // private directory for large values
 	Caller    *auth.Identity // of all requests; nil: it needed no credential
 	Log       mcp.LogFunc
-	ScriptLog script.StderrFunc // for the log (T-137)
+	ScriptLog script.StderrFunc // for the log
 }
 
 // Completions completes the arguments of one project. It is safe for concurrent use.
@@ -75,7 +75,7 @@ type Request struct {
 	Slot      script.Slot // is entered before a script starts; may be nil
 }
 
-// maxValues is the maximum number of values in a response (T-603).
+// maxValues is the maximum number of values in a response.
 const maxValues = 100
 
 type query struct {
@@ -132,7 +132,7 @@ func (c *Completions) parse(ctx context.Context, r *Request) (*query, error) {
 	return q, err
 }
 
-// identify finds the item that the request refers to (T-602).
+// identify finds the item that the request refers to.
 func (c *Completions) identify(ctx context.Context, q *query) error {
 	switch rawjson.TextOf(q.ref, "type") {
 	case "":
@@ -179,7 +179,7 @@ const (
 
 var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
 
-// encodeCursor returns the cursor of the next page. Clients treat it as opaque (T-634).
+// encodeCursor returns the cursor of the next page. Clients treat it as opaque.
 func encodeCursor(q *query, s *source, next *position) string {
 	var b rawjson.Builder
 	b.Object().Name("ver").Int(1).Name("kind").String("completion").Name("name").String(q.name).
@@ -222,7 +222,7 @@ func decodeCursor(v json.RawMessage, name string) (position, error) {
 // isOwnCursor reports whether a script's cursor fits in an environment variable.
 func isOwnCursor(s string) bool { return len(s) <= maxOwnCursor && !strings.Contains(s, "\x00") }
 
-// Kinds of sources, as they appear in cursors (T-634).
+// Kinds of sources, as they appear in cursors.
 const (
 	manual   = "manual"
 	prompt   = "prompt"
@@ -254,7 +254,7 @@ func (s *source) script(p *project.Project) code.File {
 // label returns the path of the script for messages.
 func (s *source) label(p *project.Project) string { return folder.Label(p.Root, s.script(p).Path()) }
 
-// choose returns the source with the highest precedence (T-610 to T-613).
+// choose returns the source with the highest precedence.
 func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 	name := q.name
 	item, err := c.Registered(ctx, name)
@@ -312,7 +312,7 @@ func scaffolded(ref json.RawMessage, name string) (plain string, ok bool) {
 	return strings.CutPrefix(name, "resource.")
 }
 
-// sidecar returns the script that completes the arguments of a file, or "".
+// sidecar returns the script that completes the arguments of a file, or "".
 func (c *Completions) sidecar(dir, file string) string {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return ""
@@ -320,8 +320,7 @@ func (c *Completions) sidecar(dir, file string) string {
 	return c.firstExecutable(dir, kinds.Sidecars(file))
 }
 
-// firstExecutable returns the first path below dir that is executable, or "". Then it logs a file without execute bit
-// (T-413).
+// firstExecutable returns the first path below dir that is executable, or "". Then it logs a file without execute bit.
 func (c *Completions) firstExecutable(dir string, paths []string) string {
 	found := ""
 	for _, rel := range paths {
@@ -341,7 +340,7 @@ func (c *Completions) firstExecutable(dir string, paths []string) string {
 	return ""
 }
 
-// isExecutable reports whether a file can be started. Windows has no execute bit (T-49).
+// isExecutable reports whether a file can be started. Windows has no execute bit.
 func isExecutable(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
 }

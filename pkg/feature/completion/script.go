@@ -83,8 +83,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 	return r, nil
 }
 
-// check returns how to start a script that is allowed to run (T-620). The log contains the reason
-// of a refusal for the author.
+// check returns how to start a script that is allowed to run. The log contains the reason of a refusal for the author.
 func (c *Completions) check(s *source) (script.Spec, error) {
 	file := s.script(c.Project)
 	var insecure *trust.InsecureError
@@ -107,7 +106,7 @@ func (c *Completions) check(s *source) (script.Spec, error) {
 	}, nil
 }
 
-// failure returns the error for a failed run, or nil (T-623, T-624, T-626).
+// failure returns the error for a failed run, or nil.
 func (c *Completions) failure(ctx context.Context, s *source, res *script.Result) error {
 	calls := &c.Project.Calls
 	reason := calls.StderrTo.Reason(strings.TrimRight(string(res.Stderr), "\r\n"))
@@ -132,8 +131,8 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 	return nil
 }
 
-// preserve copies the output of a script to the state directory (T-625). It ignores errors, because
-// the copies are only for debugging.
+// preserve copies the output of a script to the state directory. It ignores errors, because the copies are only for
+// debugging.
 func (c *Completions) preserve(name string, res *script.Result) {
 	const longest = 100
 	if name = project.FileName(name); len(name) > longest {
@@ -158,7 +157,7 @@ var perRequest = []string{
 	"MCP_RESOURCE_METADATA_FILE", "PWD", "MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES",
 }
 
-// baseEnviron returns the variables that all requests share (T-621).
+// baseEnviron returns the variables that all requests share.
 func baseEnviron(p *project.Project, common project.Env) []string {
 	env := p.ProviderBase(common)
 	for _, name := range perRequest {
@@ -168,7 +167,7 @@ func baseEnviron(p *project.Project, common project.Env) []string {
 	return slices.Clip(env.ScriptEntries())
 }
 
-// json returns the request in the form that scripts get (T-622).
+// json returns the request in the form that scripts get.
 func (q *query) json() json.RawMessage {
 	if q.payload != nil {
 		return q.payload
@@ -190,11 +189,11 @@ func (q *query) digest() string {
 	return q.hash
 }
 
-// environ returns the environment of one run (T-622).
+// environ returns the environment of one run.
 func (c *Completions) environ(q *query, s *source, files *handoff.Dir) ([]string, error) {
 	env := c.base()
 	set := func(name, value string) { env = append(env, name+"="+value) }
-	// put adds a document. If it is too long, it goes to a file, whose path is in another variable (T-627).
+	// put adds a document. If it is too long, it goes to a file, whose path is in another variable.
 	put := func(variable, file string, doc json.RawMessage) error {
 		if len(doc) <= project.MaxInline {
 			set(variable, string(doc))
@@ -241,7 +240,7 @@ func (c *Completions) environ(q *query, s *source, files *handoff.Dir) ([]string
 	return env, err
 }
 
-// An output is the parsed output of a script (T-630).
+// An output is the parsed output of a script.
 type output struct {
 	values []json.RawMessage // strings, as written; at most the limit
 	total  int               // -1 if unknown
@@ -250,7 +249,7 @@ type output struct {
 	cursor string // cursor of the script for the next page
 }
 
-// errNotJSON begins the error for output that is not JSON. Such output means no suggestions (T-630).
+// errNotJSON begins the error for output that is not JSON. Such output means no suggestions.
 var errNotJSON = errors.New("the output is not JSON")
 
 func notJSON(output []byte) error {
@@ -264,7 +263,7 @@ func notJSON(output []byte) error {
 }
 
 // parseOutput returns the values of a page. repeated reports that the page before had the same output. Then the script
-// ignores the offset, and its output has the values of all pages (T-632).
+// ignores the offset, and its output has the values of all pages.
 func parseOutput(stdout []byte, limit, offset int, repeated bool) (output, error) {
 	o := output{total: -1, next: -1}
 	if len(rawjson.SkipSpace(stdout)) == 0 {
@@ -327,7 +326,7 @@ func (o *output) setExtras(doc json.RawMessage) error {
 	return nil
 }
 
-// offsetOf reads a number, or a string of digits (T-632).
+// offsetOf reads a number, or a string of digits.
 func offsetOf(v json.RawMessage) (int, bool) {
 	text := string(v)
 	if s, ok := rawjson.Text(v); ok {
@@ -353,7 +352,7 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (T-633) and the members of the protocol revision.
+// AppendJSON appends the result and the members of the protocol revision.
 func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()

@@ -11,12 +11,11 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// NoMeta is the _meta of a page without a registry entry (RES-324).
+// NoMeta is the _meta of a page without a registry entry.
 var NoMeta = json.RawMessage(`{"ui":{}}`)
 
-// Meta returns the _meta of a page from its registry entry: the permissions that it needs
-// and its display preferences (RES-324, R-173). Invalid members are omitted and described in
-// warnings.
+// Meta returns the _meta of a page from its registry entry: the permissions that it needs and its display preferences.
+// Invalid members are omitted and described in warnings.
 func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
 	var b rawjson.Builder
 	b.Object().Name("ui").Object().Name("csp")
@@ -40,8 +39,7 @@ func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
 	return b.End().End().Bytes(), warnings
 }
 
-// AppendListed appends a registry entry in the form of resources/list (R-173). It returns
-// the same warnings as [Meta].
+// AppendListed appends a registry entry in the form of resources/list. It returns the same warnings as [Meta].
 func AppendListed(dst []byte, entry json.RawMessage) (listed []byte, warnings []string) {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -54,8 +52,8 @@ func AppendListed(dst []byte, entry json.RawMessage) (listed []byte, warnings []
 	return b.Name("_meta").Raw(meta).End().Bytes(), warnings
 }
 
-// appendPolicy appends a page's csp object. It omits unknown members, and values that are not
-// strings or could add directives to a header, with a warning for each value (RES-340).
+// appendPolicy appends a page's csp object. It omits unknown members, and values that are not strings or could add
+// directives to a header, with a warning for each value.
 func appendPolicy(b *rawjson.Builder, csp json.RawMessage) (warnings []string) {
 	b.Object()
 	for _, name := range []string{"connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"} {

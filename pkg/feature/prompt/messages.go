@@ -20,8 +20,8 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// setMessages parses a template that is a JSON array of messages (T-830). Values are inserted after
-// parsing, so they cannot break the JSON.
+// setMessages parses a template that is a JSON array of messages. Values are inserted after parsing, so they cannot
+// break the JSON.
 func (r *Result) setMessages(template string, f *filler) error {
 	doc, err := rawjson.Check([]byte(template))
 	if err != nil {
@@ -195,7 +195,7 @@ func replaceMembers(object json.RawMessage, members []rawjson.Member) json.RawMe
 }
 
 type filler struct {
-	values map[string]string // arguments that can be inserted (T-805)
+	values map[string]string // arguments that can be inserted
 	files  *files
 	room   budget
 }
@@ -229,8 +229,7 @@ func valuesOf(arguments json.RawMessage) map[string]string {
 	return v
 }
 
-// fill replaces each {{name}} of a known argument by its value, in one pass and literally (T-805,
-// T-806). The error is errTooLarge.
+// fill replaces each {{name}} of a known argument by its value, in one pass and literally. The error is errTooLarge.
 func (f *filler) fill(template string) (string, error) {
 	var b strings.Builder
 	for {
@@ -272,11 +271,11 @@ func nameAt(s string) string {
 	return s
 }
 
-// files reads files below the prompts directory, and refuses paths that lead out of it (T-804).
+// files reads files below the prompts directory, and refuses paths that lead out of it.
 type files struct {
 	dir  string
 	root *os.Root // of dir, or nil before it is needed
-	max  int      // maximum size of a file, which is the limit of a response (T-809)
+	max  int      // maximum size of a file, which is the limit of a response
 	kept *filecache.Cache
 }
 
@@ -337,7 +336,7 @@ func (f *files) text(path string) (string, error) {
 	return string(bytes.TrimRight(data, "\r\n")), nil
 }
 
-// A Misplaced is a placeholder that is not replaced: it contains spaces, or no argument has its name (T-410).
+// A Misplaced is a placeholder that is not replaced: it contains spaces, or no argument has its name.
 type Misplaced struct {
 	Line  int    // from 1
 	Fault string // the cause, and a remedy if one is known

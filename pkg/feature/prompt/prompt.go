@@ -36,7 +36,7 @@ type Prompts struct {
 // A Request asks for one prompt.
 type Request struct {
 	Name      string
-	Arguments json.RawMessage // an object; other values are ignored (T-802)
+	Arguments json.RawMessage // an object; other values are ignored
 	Client    mcp.Capabilities
 	Asker     mcp.Asker // nil if the client cannot be asked
 }
@@ -71,7 +71,7 @@ func NewEntry(item json.RawMessage) *Entry {
 	return e
 }
 
-// Asks reports whether a prompt asks clients for missing arguments (M-58).
+// Asks reports whether a prompt asks clients for missing arguments.
 func (p *Prompts) Asks(ctx context.Context, name string) bool {
 	if p.Project.Permit(p.Caller, auth.Prompt, name, name) != nil {
 		return false
@@ -119,7 +119,7 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 }
 
 // notFound returns the error for an unknown prompt. Its reason names a metadata file of that name which has no text, or
-// calls the prompt otherwise (T-412).
+// calls the prompt otherwise.
 func (p *Prompts) notFound(name string) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found")
 	if filepath.Base(name) != name {
@@ -171,7 +171,7 @@ func (p *Prompts) render(e *Entry, arguments json.RawMessage, res *Result) error
 	return err
 }
 
-// setText sets the only message of a prompt with a text template (T-807, T-808).
+// setText sets the only message of a prompt with a text template.
 func (r *Result) setText(text, role string) {
 	if role != "assistant" { // MCP has no other roles
 		role = "user"
@@ -189,7 +189,7 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (T-807) and the members of the protocol revision.
+// AppendJSON appends the result and the members of the protocol revision.
 func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -209,8 +209,8 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	return b.End().Bytes()
 }
 
-// complete asks the client for missing arguments, if the prompt and the client support that (M-58).
-// Otherwise the error names the first missing argument (T-803).
+// complete asks the client for missing arguments, if the prompt and the client support that. Otherwise the error names
+// the first missing argument.
 func (p *Prompts) complete(ctx context.Context, r *Request, e *Entry, given json.RawMessage,
 	missing []string) (json.RawMessage, error) {
 	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", missing[0])
@@ -243,7 +243,7 @@ func (p *Prompts) complete(ctx context.Context, r *Request, e *Entry, given json
 	return merged, nil
 }
 
-// Metadata declares arguments as a JSON Schema object, or as the array that clients get (T-820).
+// Metadata declares arguments as a JSON Schema object, or as the array that clients get.
 
 func requiredOf(arguments json.RawMessage) []string {
 	var names []string
@@ -264,7 +264,7 @@ func requiredOf(arguments json.RawMessage) []string {
 	return names
 }
 
-// missingOf returns the required arguments that are absent or null. An empty string counts as given (T-803).
+// missingOf returns the required arguments that are absent or null. An empty string counts as given.
 func missingOf(required []string, given json.RawMessage) []string {
 	var missing []string
 	for _, name := range required {
@@ -275,7 +275,7 @@ func missingOf(required []string, given json.RawMessage) []string {
 	return missing
 }
 
-// AppendListed appends a registry entry in the form of prompts/list.
+// AppendListed appends a registry entry in the form of prompts/list.
 func AppendListed(dst []byte, item json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -309,8 +309,8 @@ func appendArguments(b *rawjson.Builder, arguments json.RawMessage) {
 	b.End()
 }
 
-// formFor returns the schema of a form that asks for these arguments (M-58). Forms support simple
-// types only, so other arguments become text fields.
+// formFor returns the schema of a form that asks for these arguments. Forms support simple types only, so other
+// arguments become text fields.
 func formFor(arguments json.RawMessage, names []string) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("type").String("object").Name("properties").Object()

@@ -31,7 +31,7 @@ var errFailed = &provider.Failure{Status: 1}
 
 const unsupportedText = "Unsupported resource provider"
 
-// unsupported returns the error for a provider that does not exist (RES-61).
+// unsupported returns the error for a provider that does not exist.
 func unsupported(name string) error {
 	err := mcp.Errorf(mcp.CodeInternal, unsupportedText)
 	if !validProvider(name) {
@@ -41,8 +41,8 @@ func unsupported(name string) error {
 		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name))
 }
 
-// fetch reads the bytes with the project's provider script, or with the built-in provider (RES-70).
-// mimeType is the type that the provider reports, or "".
+// fetch reads the bytes with the project's provider script, or with the built-in provider. mimeType is the type that
+// the provider reports, or "".
 func (r *Resources) fetch(ctx context.Context, t *target, req *Request) (data []byte, mimeType string, err error) {
 	if !validProvider(t.provider) {
 		return nil, "", unsupported(t.provider)
@@ -76,7 +76,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, req *Request) (data []
 	return data, mimeType, err
 }
 
-// run reads the bytes with a provider script of the project (RES-71 to RES-74).
+// run reads the bytes with a provider script of the project.
 func (r *Resources) run(ctx context.Context, t *target, file code.File, limit int, bounded bool) ([]byte, error) {
 	if err := trust.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
 		r.Log(mcp.Err, logger, "Provider '"+t.provider+"' refused: "+err.Error())
@@ -151,10 +151,10 @@ func NewScripts(p *project.Project) *Scripts {
 	return &Scripts{project: p, now: time.Now, missing: map[string]time.Time{}}
 }
 
-// lookEvery is the minimum time between two looks for a script that is missing (RES-70).
+// lookEvery is the minimum time between two looks for a script that is missing.
 const lookEvery = 100 * time.Millisecond
 
-// Find returns the project's script for a provider with a valid name, or a zero file (RES-70).
+// Find returns the project's script for a provider with a valid name, or a zero file.
 func (s *Scripts) Find(name string) code.File {
 	if !slices.Contains(provider.Names, name) { // names come from clients, so unknown ones are not stored
 		return s.look(name)
@@ -200,8 +200,7 @@ func (c *Content) Local() bool { return c.local }
 
 var localProviders = []string{"file", uiProvider, skillProvider}
 
-// content returns the content with its MIME type, as text or blob (RES-40 to RES-45). typed is the
-// type that the provider reported, or "".
+// content returns the content with its MIME type, as text or blob. typed is the type that the provider reported, or "".
 func (t *target) content(data []byte, typed string) *Content {
 	c := &Content{uri: t.uri, data: data, local: slices.Contains(localProviders, t.provider)}
 	switch {
@@ -227,7 +226,7 @@ func (c *Content) Size() int {
 	return n + len(c.data) + len(c.data)/16
 }
 
-// AppendJSON appends the result of a read (RES-34) and the members of the protocol revision.
+// AppendJSON appends the result of a read and the members of the protocol revision.
 func (c *Content) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -248,14 +247,14 @@ func (c *Content) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	return b.End().Bytes()
 }
 
-// refusal returns the failure of a provider as an error for the client (RES-60). It returns other errors unchanged.
+// refusal returns the failure of a provider as an error for the client. It returns other errors unchanged.
 func (r *Resources) refusal(t *target, err error) error {
 	var f *provider.Failure
 	if !errors.As(err, &f) {
 		return err
 	}
 	if f.Log != "" {
-		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in providers set Log (RES-107)
+		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in providers set Log
 	}
 	text := stderrText([]byte(f.Message))
 	or := func(code int, def string) error {
@@ -290,8 +289,8 @@ func (r *Resources) refusal(t *target, err error) error {
 	return or(mcp.CodeInternal, "Resource provider failed")
 }
 
-// isOpaque reports whether a text is a URI without an authority, such as urn:isbn:1, and not a path (RES-39).
-// One letter is a drive of Windows.
+// isOpaque reports whether a text is a URI without an authority, such as urn:isbn:1, and not a path. One letter is a
+// drive of Windows.
 func isOpaque(text string) bool {
 	scheme, rest, found := strings.Cut(text, ":")
 	return found && len(scheme) > 1 && validProvider(scheme) && !strings.HasPrefix(rest, "//")
@@ -307,7 +306,7 @@ func NotFound(member, value string) *mcp.Error {
 // maxStderr limits the standard error of a provider in messages, in bytes.
 const maxStderr = 2048
 
-// stderrText returns a provider's standard error in a form that is safe for messages (RES-37).
+// stderrText returns a provider's standard error in a form that is safe for messages.
 func stderrText(stderr []byte) string {
 	text := strings.ToValidUTF8(string(stderr[:min(len(stderr), 2*maxStderr)]), "\uFFFD")
 	text = strings.TrimRight(text, "\r\n")

@@ -41,9 +41,9 @@ type Config struct {
 	Templates func(ctx context.Context) (*urimatch.Set, error)
 	// Bound reports whether an entry has a URI of a scheme that is also the name of its provider.
 	Bound func(ctx context.Context, scheme string) (bool, error)
-	// ToolsOfPage returns the names of the tools that link to a page, by its name (H-424). It may be nil.
+	// ToolsOfPage returns the names of the tools that link to a page, by its name. It may be nil.
 	ToolsOfPage func(ctx context.Context, page string) ([]string, error)
-	// UIMeta returns the _meta of a UI resource (RES-324). The function and its result may be nil.
+	// UIMeta returns the _meta of a UI resource. The function and its result may be nil.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage
 
 	// New returns the built-in provider with a name, or nil.
@@ -59,7 +59,7 @@ type Config struct {
 	Log    mcp.LogFunc
 	Debug  func() bool // reports whether debug messages are logged
 
-	ScriptLog script.StderrFunc // for the log (T-137)
+	ScriptLog script.StderrFunc // for the log
 }
 
 // Resources reads the resources of one project. It is safe for concurrent use.
@@ -79,8 +79,7 @@ const logger = "mcp.resources"
 // A Request asks for one resource, by name, by URI, or both.
 type Request struct {
 	Name, URI string // "" when not given
-	// Bounded means that the context has the deadline of the request. It then replaces the timeout
-	// of provider scripts (RES-73).
+	// Bounded means that the context has the deadline of the request. It then replaces the timeout of provider scripts.
 	Bounded bool
 	Slot    script.Slot // is entered before a script or the network is used; may be nil
 }
@@ -94,11 +93,11 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 	return r.read(ctx, t, &req)
 }
 
-// Fetch reads a URI with the named provider: the project's script, or the built-in one (RES-70).
-// The error is a [*provider.Failure] or the context's.
+// Fetch reads a URI with the named provider: the project's script, or the built-in one. The error is a
+// [*provider.Failure] or the context's.
 func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error) {
 	t := &target{uri: uri, provider: name}
-	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // as for a read by the server (RES-2)
+	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // as for a read by the server
 		if templates, err := r.Templates(ctx); err == nil {
 			t.match(templates)
 		}
@@ -143,7 +142,7 @@ func (r *Resources) builtin(name string) provider.Provider {
 	return p
 }
 
-// environ returns the environment of a provider script (RES-72, RES-93, RES-174).
+// environ returns the environment of a provider script.
 func (r *Resources) environ(t *target) []string {
 	name := t.provider
 	env := r.Project.ProviderBase(r.Common, extras(name)...)
@@ -190,7 +189,7 @@ const (
 	skillProvider = "skill"
 )
 
-// extras returns the additional variables of scripts that replace a built-in provider (E-4).
+// extras returns the additional variables of scripts that replace a built-in provider.
 func extras(provider string) []string {
 	switch provider {
 	case "git":
@@ -201,8 +200,8 @@ func extras(provider string) []string {
 	return nil
 }
 
-// AppendListed appends a registry entry in the form of resources/list. It omits internal members
-// and resolves the URI for this project (R-171, RES-21).
+// AppendListed appends a registry entry in the form of resources/list. It omits internal members and resolves the URI
+// for this project.
 func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte {
 	if rawjson.Get(entry, "uri") != nil {
 		entry = rawjson.With(entry, "uri", rawjson.Quote(item.URI(p, entry)))
@@ -211,7 +210,7 @@ func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte 
 		"version", "capabilities", "confine", "securityLevel").End().Bytes()
 }
 
-// AppendListedTemplate appends a registry entry in the form of resources/templates/list (RES-161, RES-166).
+// AppendListedTemplate appends a registry entry in the form of resources/templates/list.
 func AppendListedTemplate(dst []byte, item json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -224,8 +223,8 @@ func AppendListedTemplate(dst []byte, item json.RawMessage) []byte {
 	return b.End().Bytes()
 }
 
-// A Watch detects changes of one resource: of its content, its type, or its error (RES-145). Only
-// Reconsider may be called concurrently with other methods.
+// A Watch detects changes of one resource: of its content, its type, or its error. Only Reconsider may be called
+// concurrently with other methods.
 type Watch struct {
 	r       *Resources
 	request Request
@@ -252,7 +251,7 @@ func (r *Resources) Watch(ctx context.Context, req Request) (*Watch, error) {
 // URI returns the watched URI.
 func (w *Watch) URI() string { return w.request.URI }
 
-// Remote reports whether each read uses the network (RES-149).
+// Remote reports whether each read uses the network.
 func (w *Watch) Remote() bool { return w.target.isRemote() }
 
 // Reconsider makes the next read resolve the URI again, because the registry has changed. It is

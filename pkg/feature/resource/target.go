@@ -37,8 +37,8 @@ var (
 	errDifferent = mcp.Errorf(mcp.CodeInvalidParams, "Resource name and uri belong to different resources")
 )
 
-// find finds the target of a request (RES-31). A named entry is used only with its own URI, so
-// no URI is sent to the provider of another entry.
+// find finds the target of a request. A named entry is used only with its own URI, so no URI is sent to the provider of
+// another entry.
 func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 	if req.Name == "" && req.URI == "" {
 		return nil, errNeither
@@ -94,7 +94,7 @@ func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 	return t, nil
 }
 
-// match finds the template that matches the URI (RES-170).
+// match finds the template that matches the URI.
 func (t *target) match(templates *urimatch.Set) {
 	of, values, ok := templates.Match(t.uri)
 	if !ok {
@@ -136,8 +136,8 @@ func NewEntry(p *project.Project, entry json.RawMessage) *Entry {
 // URI returns the URI of the resource.
 func (e *Entry) URI() string { return e.target.uri }
 
-// derived returns the MIME type of an entry without a declared one. Another type in a
-// registry file of an earlier release was declared (R-54a).
+// derived returns the MIME type of an entry without a declared one. Another type in a registry file of an earlier
+// release was declared (R-54a).
 func derived(entry json.RawMessage, uri string) string {
 	name := cmp.Or(rawjson.TextOf(entry, "path"), pathOf(uri))
 	return cmp.Or(media.ByName(name), media.Text)
@@ -172,7 +172,7 @@ func (r *Resources) providerOf(uri string) (name string, offered bool) {
 	return name, false
 }
 
-// validProvider reports whether a name may become part of a path (RES-61).
+// validProvider reports whether a name may become part of a path.
 func validProvider(name string) bool {
 	if name == "" || strings.Contains(name, "..") {
 		return false
@@ -197,7 +197,7 @@ func pathOf(uri string) string {
 }
 
 // resolve finds the target of a request, if the caller may use it. For a caller who may not, an unknown resource looks
-// like a known one (H-424).
+// like a known one.
 func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	t, err := r.find(ctx, req)
 	name := req.Name

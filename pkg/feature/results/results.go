@@ -205,8 +205,8 @@ func (c *Client) Any() bool {
 	return slices.ContainsFunc(c.store.results, func(r *result) bool { return r.client == c })
 }
 
-// open returns a result of the client for reading. The caller calls done afterwards. Results of
-// other clients do not exist (LR-11).
+// open returns a result of the client for reading. The caller calls done afterwards. Results of other clients do not
+// exist.
 func (c *Client) open(uri string) (r *result, done func(), err error) {
 	token, _ := Parts(uri)
 	s := c.store
@@ -282,7 +282,7 @@ func parsePart(uri string) (part, error) {
 	return p, nil
 }
 
-// Read returns a part of a result, with the size of the result and the URI of the next part in _meta (LR-12).
+// Read returns a part of a result, with the size of the result and the URI of the next part in _meta.
 func (c *Client) Read(uri string) (*resource.Content, error) {
 	p, err := parsePart(uri)
 	if err != nil {

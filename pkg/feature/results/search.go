@@ -28,7 +28,7 @@ type Query struct {
 
 // Limits of a search.
 const (
-	// defaultMatches and maxMatches are the numbers of matches in an answer (LR-31).
+	// defaultMatches and maxMatches are the numbers of matches in an answer.
 	defaultMatches = 50
 	maxMatches     = 500
 	maxFound       = 16 << 10 // bytes of an answer, without the last line
@@ -42,8 +42,8 @@ const (
 	around  = 120 // bytes of an excerpt before and after a match
 )
 
-// Search returns the lines of a result that match, each with its number and the offset of its first
-// byte, as text. If it ends early at a limit, the last line has the offset where to continue (LR-31).
+// Search returns the lines of a result that match, each with its number and the offset of its first byte, as text. If
+// it ends early at a limit, the last line has the offset where to continue.
 func (c *Client) Search(ctx context.Context, q Query) (string, error) {
 	m, err := q.matcher()
 	if err != nil {

@@ -31,7 +31,7 @@ type call struct {
 	request *Request
 	entry   entry
 	file    code.File
-	script  string   // path: absolute, with links unresolved (T-40)
+	script  string   // path: absolute, with links unresolved
 	argv    []string // command that starts the script
 	needs   access.Declaration
 	key     string // identifies the call in file names
@@ -53,7 +53,7 @@ type call struct {
 	live     bool      // forward progress and logs while the script runs
 	trace    *trace
 
-	adjusted []schema.Adjustment // arguments that were given another form (T-15)
+	adjusted []schema.Adjustment // arguments that were given another form
 	trial    *attempt            // nil: an ordinary call
 
 	bound int           // size from which the output is stored, or 0
@@ -64,9 +64,8 @@ type call struct {
 // ErrCancelled is the cause of a context whose caller no longer needs the result.
 var ErrCancelled = errors.New("cancelled")
 
-// Call calls a tool. The caller calls [Result.Done] after sending the result. The error is an
-// [*mcp.Error] for the client. If ctx ends before the script, it is [mcp.CodeToolCancelled], which
-// servers do not send after a cancellation (T-172).
+// Call calls a tool. The caller calls [Result.Done] after sending the result. The error is an [*mcp.Error] for the
+// client. If ctx ends before the script, it is [mcp.CodeToolCancelled], which servers do not send after a cancellation.
 func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	c := &call{tools: t, request: r, key: project.RequestKey(r.ID)}
 	if t.searches(ctx, r.Name) {
@@ -151,7 +150,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// confine limits the call to the declared capabilities, and chooses the location of its files (CF-10).
+// confine limits the call to the declared capabilities, and chooses the location of its files.
 func (c *call) confine() error {
 	t := c.tools
 	hold, err := t.Sandbox.ConfineTool(&sandbox.Subject{
@@ -268,8 +267,7 @@ func (c *call) authorize(ctx context.Context) error {
 	return nil
 }
 
-// cannotStart returns the error for a failure that the script does not cause (P-300, T-53). It logs the failure for the
-// operator.
+// cannotStart returns the error for a failure that the script does not cause. It logs the failure for the operator.
 func (c *call) cannotStart(err error) *mcp.Error {
 	c.tools.faults(mcp.Err, logger, fmt.Sprintf("Tool '%s' cannot be started: %v%s", c.request.Name, err,
 		script.Shortage(err)))
@@ -285,8 +283,7 @@ func (c *call) startError(err error) *mcp.Error {
 	return e.WithData(err.Error() + script.Shortage(err)).Because(cause)
 }
 
-// An Unusable is the error for a listed tool that cannot run because of its path, its file or its
-// environment mode (T-6, T-8, T-9).
+// An Unusable is the error for a listed tool that cannot run because of its path, its file or its environment mode.
 type Unusable struct{ answer *mcp.Error }
 
 func (u *Unusable) Error() string { return u.answer.Error() }
@@ -296,8 +293,7 @@ func (u *Unusable) Unwrap() error { return u.answer }
 
 var errMissing = &Unusable{mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing").Because(mcp.CauseStart)} // T-9
 
-// checkInherit refuses to pass the whole environment without a separate permission, and otherwise
-// warns once (T-6, T-14).
+// checkInherit refuses to pass the whole environment without a separate permission, and otherwise warns once.
 func (c *call) checkInherit() error {
 	if c.inherits.Mode != scriptenv.Inherit {
 		return nil
@@ -401,9 +397,9 @@ func (c *call) stopWaiting() {
 	}
 }
 
-// pace returns the time until the next look at a script that waits for its client. The answer, the
-// end of the call and, if possible, a change of the files end that time early. Otherwise it grows
-// with the wait, so that many waiting scripts cost little (M-55).
+// pace returns the time until the next look at a script that waits for its client. The answer, the end of the call and,
+// if possible, a change of the files end that time early. Otherwise it grows with the wait, so that many waiting
+// scripts cost little.
 func (c *call) pace() (time.Duration, *script.Waker) {
 	switch {
 	case c.waiting.IsZero():
@@ -475,7 +471,7 @@ func (c *call) sendLog(line []byte) {
 	}
 }
 
-// logStart logs sizes, but never values (T-264).
+// logStart logs sizes, but never values.
 func (c *call) logStart() {
 	if !c.tools.Debug() {
 		return

@@ -70,7 +70,7 @@ type refusal struct {
 }
 
 // refused returns the first refusal that messages are about, or nil. A program that could not start comes first. The
-// messages only select names: the rules of the confinement decide (CF-25).
+// messages only select names: the rules of the confinement decide.
 func (c *call) refused(stderr []byte) (first *refusal) {
 	if c.hold == nil {
 		return nil
@@ -167,7 +167,7 @@ func (c *call) declared(program string) string {
 	return program
 }
 
-// deniedHint explains which declaration a confined script lacks, or returns "" (CF-25).
+// deniedHint explains which declaration a confined script lacks, or returns "".
 func (c *call) deniedHint(stderr []byte) string {
 	r := c.refused(stderr)
 	if r == nil || r.remedy == "" {
@@ -177,7 +177,7 @@ func (c *call) deniedHint(stderr []byte) string {
 		"mcp-runtool %s --explain lists everything that is refused", r.name, c.shown(c.script), r.remedy, c.entry.name)
 }
 
-// dormantHint returns the hint for a script that could not be started because it lacks the execute bit, or "" (T-189).
+// dormantHint returns the hint for a script that could not be started because it lacks the execute bit, or "".
 func (c *call) dormantHint(stderr []byte) string {
 	for _, denied := range deniedNames(string(stderr)) {
 		for _, file := range c.meant(denied) {
@@ -191,8 +191,8 @@ func (c *call) dormantHint(stderr []byte) string {
 	return ""
 }
 
-// failedQuietly reports whether the confinement stopped a script that seems to have succeeded (T-198). The script could
-// not start a program, or not create a temporary file, or it printed only a message about a refused file.
+// failedQuietly reports whether the confinement stopped a script that seems to have succeeded. The script could not
+// start a program, or not create a temporary file, or it printed only a message about a refused file.
 func (c *call) failedQuietly(res *script.Result) bool {
 	r := c.refused(res.Stderr)
 	return r != nil && (r.starts || r.shared || len(bytes.TrimSpace(res.Stdout)) == 0)
@@ -226,7 +226,7 @@ func (c *call) fileRemedy(file string) string {
 	needs, capability := &c.needs, "FileSystem"
 	switch below := c.request.Roots.Contains(file); {
 	case !below && c.tools.Sandbox.Homes().Hold(filepath.Clean(file)):
-		return "" // it contains too much to be declared (CF-55)
+		return "" // it contains too much to be declared
 	case needs.Has(access.FileSystem):
 		return "" // it allows more than any other declaration
 	case below && !needs.Has(access.Search) && !needs.Has(access.Edit):
@@ -252,7 +252,7 @@ var (
 	loadsFile = lazyregexp.New(`(?m)^[ \t]*(?:source|\.)[ \t].*$`)
 )
 
-// variableHint returns the hint for a script whose message names a variable that it did not get, or "" (T-414).
+// variableHint returns the hint for a script whose message names a variable that it did not get, or "".
 func (c *call) variableHint(message []byte) string {
 	for _, line := range aboutVariable.FindAllStringSubmatch(string(message), -1) {
 		for _, m := range variableName.FindAllStringSubmatch(line[0], -1) {
@@ -280,8 +280,8 @@ func (c *call) variableHint(message []byte) string {
 	return text
 }
 
-// variableLine returns the hint for the first variable that a script reads although it does not get it, or "" (T-414).
-// A variable with a default counts only if the call failed.
+// variableLine returns the hint for the first variable that a script reads although it does not get it, or "". A
+// variable with a default counts only if the call failed.
 func (c *call) variableLine(file string, head []byte, failed bool) string {
 	if !isShell(file, head) {
 		return ""

@@ -70,8 +70,8 @@ func parseEntry(item json.RawMessage) entry {
 	return e
 }
 
-// validates reports whether arguments and output are validated. The environment decides first, then
-// the tool, then the project (T-11).
+// validates reports whether arguments and output are validated. The environment decides first, then the tool, then the
+// project.
 func (e *entry) validates(setting string, project bool) bool {
 	switch {
 	case setting != "":
@@ -82,8 +82,8 @@ func (e *entry) validates(setting string, project bool) bool {
 	return project
 }
 
-// missing returns the error for a tool that requires capabilities which the client has not
-// declared, or nil. The data of the error lists the capabilities (M-41).
+// missing returns the error for a tool that requires capabilities which the client has not declared, or nil. The data
+// of the error lists the capabilities.
 func (e *entry) missing(client *mcp.Capabilities) error {
 	lacks := map[string]map[string]struct{}{}
 	require := func(given bool, capability string, parts ...string) {
@@ -122,12 +122,11 @@ func (e *entry) missing(client *mcp.Capabilities) error {
 	return refusal
 }
 
-// LongRunning describes the calls of a long-running tool (TASK-1).
+// LongRunning describes the calls of a long-running tool.
 type LongRunning struct {
 	// After is the time after which a call returns a handle to a client without tasks. 0: the default.
 	After time.Duration
-	// AsksFirst means that questions before the first report of progress are asked before the call becomes
-	// a task (TASK-11).
+	// AsksFirst means that questions before the first report of progress are asked before the call becomes a task.
 	AsksFirst bool
 }
 
@@ -146,8 +145,8 @@ func ParseLongRunning(item json.RawMessage) (l LongRunning, ok bool) {
 	return l, rawjson.True(v)
 }
 
-// AppendListed appends a registry entry in the form of tools/list. anySchema permits an
-// outputSchema for other values than objects, as in the newest revision.
+// AppendListed appends a registry entry in the form of tools/list. anySchema permits an outputSchema for other values
+// than objects, as in the newest revision.
 func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -161,7 +160,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 				b.Name(m.Name).Raw(m.Value)
 			}
 		case "outputSchema":
-			if long { // a handle does not match it (TASK-3)
+			if long { // a handle does not match it
 				continue
 			}
 			if anySchema || rawjson.TextOf(m.Value, "type") == "object" {
@@ -171,7 +170,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 			b.Name(m.Name).Raw(m.Value)
 		}
 	}
-	// The last member of _meta has the declarations for programs that choose among tools.
+	// The last member of _meta has the declarations for programs that choose among tools.
 	meta, id := rawjson.Get(item, "_meta"), rawjson.Get(item, "id")
 	version, capabilities := rawjson.Get(item, "version"), rawjson.Get(item, "capabilities")
 	isDeclared := id != nil || version != nil || capabilities != nil
@@ -191,8 +190,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	return b.End().Bytes()
 }
 
-// A clock decides when a script has used its time (T-150 to T-160). It is stopped while a question
-// to the client is open (T-126).
+// A clock decides when a script has used its time. It is stopped while a question to the client is open.
 type clock struct {
 	limit    time.Duration // 0: none
 	secs     int           // limit in seconds, for messages
@@ -226,8 +224,8 @@ func newClock(calls *project.Calls, e *entry, override int, start time.Time) *cl
 	return c
 }
 
-// effectiveTimeout returns the time limit of a call in seconds, or 0: of the request, the tool or
-// the settings, in this order (T-150).
+// effectiveTimeout returns the time limit of a call in seconds, or 0: of the request, the tool or the settings, in this
+// order.
 func effectiveTimeout(calls *project.Calls, e *entry, override int) int {
 	switch {
 	case override > 0:
@@ -240,8 +238,8 @@ func effectiveTimeout(calls *project.Calls, e *entry, override int) int {
 	return calls.Timeout
 }
 
-// EffectiveTimeout returns the time limit of a call in seconds, or 0 for no limit (T-150). item is
-// the tool's registry entry. override is the limit of the request, or 0.
+// EffectiveTimeout returns the time limit of a call in seconds, or 0 for no limit. item is the tool's registry entry.
+// override is the limit of the request, or 0.
 func EffectiveTimeout(calls *project.Calls, item json.RawMessage, override int) int {
 	e := parseEntry(item)
 	return effectiveTimeout(calls, &e, override)

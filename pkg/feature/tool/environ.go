@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/wire/tracecontext"
 )
 
-// perCall are the variables of one call. Inherited values would belong to another call, so they are removed (T-64).
+// perCall are the variables of one call. Inherited values would belong to another call, so they are removed.
 var perCall = []string{
 	"MCP_TOOL_NAME", "MCP_TOOL_PATH", "MCP_TOOL_ARGS_JSON", "MCP_TOOL_ARGS_FILE", "MCP_TOOL_METADATA_JSON",
 	"MCP_TOOL_METADATA_FILE", "MCP_TOOL_META_JSON", "MCP_TOOL_META_FILE", "MCP_TOOL_ERROR_FILE",
@@ -125,7 +125,7 @@ func (c *call) environ() ([]string, error) {
 	return append(env, c.traceContext().Environ()...), nil
 }
 
-// traceContext returns the trace context of the script. If the call is recorded, the script has its own span (M-13).
+// traceContext returns the trace context of the script. If the call is recorded, the script has its own span.
 func (c *call) traceContext() tracecontext.Context {
 	r := c.request
 	context := tracecontext.OfMeta(r.Meta).Or(r.Trace)
@@ -137,7 +137,7 @@ func (c *call) traceContext() tracecontext.Context {
 	return context.Child(w.Trace, w.Span)
 }
 
-// extendInputTimeout makes the script wait for answers at least as long as people may need (M-50).
+// extendInputTimeout makes the script wait for answers at least as long as people may need.
 func (c *call) extendInputTimeout(env []string, patience time.Duration) []string {
 	const name = "MCPBASH_ELICITATION_TIMEOUT"
 	own, err := strconv.ParseFloat(c.tools.project.Env[name], 64)
@@ -147,7 +147,7 @@ func (c *call) extendInputTimeout(env []string, patience time.Duration) []string
 	return project.Override(env, name, strconv.Itoa(int(patience.Seconds())))
 }
 
-// identity returns the variables that identify the request and its caller. policy.sh gets them too (T-29).
+// identity returns the variables that identify the request and its caller. policy.sh gets them too.
 func (c *call) identity() project.Env {
 	env := project.Env{
 		"MCPBASH_WORKER_KEY":          c.key,
@@ -172,7 +172,7 @@ func tokenText(token json.RawMessage) string {
 	return string(token)
 }
 
-// debugLog returns the file of mcp_debug, which belongs to this call and is created by the script (T-74).
+// debugLog returns the file of mcp_debug, which belongs to this call and is created by the script.
 func (c *call) debugLog() string {
 	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
 	switch dir := c.tools.project.Logging.Dir; {

@@ -44,8 +44,8 @@ func (c *call) logf(level mcp.Level, format string, args ...any) {
 	c.tools.Log(level, logger, fmt.Sprintf(format, args...))
 }
 
-// diagnose returns the likely cause of a failure and its remedy, or "" if the tool reported an error itself (T-188).
-// value is standard output as JSON. It checks for the causes of T-189, in their order.
+// diagnose returns the likely cause of a failure and its remedy, or "" if the tool reported an error itself. value is
+// standard output as JSON. It checks for the causes of T-189, in their order.
 func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	head, stderr := c.head(c.script, maxHead), res.Stderr[:min(len(res.Stderr), maxHead)]
 	if text := c.fileHint(head, stderr); text != "" {
@@ -111,7 +111,7 @@ func withHint(text, hint string) string {
 	return text + ". " + hint
 }
 
-// Exit statuses of scripts that could not start (T-181).
+// Exit statuses of scripts that could not start.
 const (
 	statusNoExec   = 126
 	statusNotFound = 127
@@ -269,7 +269,7 @@ func (c *call) shown(file string) string {
 	return file
 }
 
-// Remedies for common mistakes (T-400 to T-408).
+// Remedies for common mistakes.
 const (
 	askInstead = `ask the user with mcp_elicit, or declare an argument in "inputSchema" and read it with mcp_args_get`
 
@@ -295,7 +295,7 @@ var (
 	otherInput = lazyregexp.New(`(?m)^[ \t]*exec[ \t][^\n]*<|\bread [^\n]*-u`)
 )
 
-// missingProgram returns the hint for a program that the script could not start, or "" (T-402).
+// missingProgram returns the hint for a program that the script could not start, or "".
 func (c *call) missingProgram(where string, stderr []byte) string {
 	m := noProgram.FindSubmatch(stderr)
 	if m == nil || bytes.HasPrefix(m[2], []byte("mcp_")) || script.LookPath(string(m[2]), c.tools.path()) != "" {
@@ -306,7 +306,7 @@ func (c *call) missingProgram(where string, stderr []byte) string {
 		where, m[2], m[1], c.tools.path())
 }
 
-// inputHint returns the hint for a script that failed and may have read its standard input, or "" (T-400).
+// inputHint returns the hint for a script that failed and may have read its standard input, or "".
 func (c *call) inputHint(where string, head, stderr []byte) string {
 	if noInput.Match(stderr) {
 		return where + " " + emptyInput
@@ -336,7 +336,7 @@ func (c *call) inputLine(head []byte, within bool) string {
 	return ""
 }
 
-// review logs a mistake in a script that succeeds in spite of it, once for each script (T-189, T-400).
+// review logs a mistake in a script that succeeds in spite of it, once for each script.
 func (c *call) review() {
 	if _, reviewed := c.tools.reviewed.LoadOrStore(c.script, true); reviewed {
 		return
@@ -350,7 +350,7 @@ func (c *call) review() {
 	c.explained(c.variableLine(c.script, head, false))
 }
 
-// timeoutHint returns the hint for a script that exceeded its time (T-403).
+// timeoutHint returns the hint for a script that exceeded its time.
 func (c *call) timeoutHint(k *clock) string {
 	if c.entry.output != nil {
 		return c.programTimeout(k)
@@ -368,7 +368,7 @@ func (c *call) timeoutHint(k *clock) string {
 	return text + "; MCPBASH_TRACE_TOOLS=true shows the last command"
 }
 
-// invalidText returns the note on output that is not UTF-8, or "" (T-404).
+// invalidText returns the note on output that is not UTF-8, or "".
 func (c *call) invalidText(stdout []byte) string {
 	if utf8.Valid(stdout) {
 		return ""
@@ -386,7 +386,7 @@ func (c *call) invalidText(stdout []byte) string {
 		at+1, stdout[at]))
 }
 
-// outputHint returns the hint for output that an outputSchema refuses (T-405).
+// outputHint returns the hint for output that an outputSchema refuses.
 func (c *call) outputHint(message string, data json.RawMessage, stdout []byte) string {
 	if c.entry.output == nil && soleValue(stdout) == nil {
 		if text := c.strayText(stdout); text != "" {
@@ -408,7 +408,7 @@ func (c *call) outputHint(message string, data json.RawMessage, stdout []byte) s
 	return fmt.Sprintf("outputSchema: %s; correct the tool, or its tool.meta.json", violations[0])
 }
 
-// addOwnHint adds the hint of mcp_error to the texts, because models may read only texts (T-406).
+// addOwnHint adds the hint of mcp_error to the texts, because models may read only texts.
 func (r *Result) addOwnHint(value json.RawMessage) {
 	hint := rawjson.TextOf(rawjson.Path(value, "structuredContent", "error"), "hint")
 	if hint == "" {

@@ -29,9 +29,8 @@ const (
 
 const maxQuestion = 1 << 20
 
-// An inputRelay forwards the questions of one script to the client, and the answers to the script,
-// through the hand-off directory. A script asks with a single elicitation (T-120) or with a batch
-// of requests (T-128). Each has at most one open request.
+// An inputRelay forwards the questions of one script to the client, and the answers to the script, through the hand-off
+// directory. A script asks with a single elicitation or with a batch of requests. Each has at most one open request.
 type inputRelay struct {
 	files  *handoff.Dir
 	asker  mcp.Asker
@@ -78,9 +77,8 @@ func (e *lostAnswer) Error() string {
 
 func (e *lostAnswer) Unwrap() error { return e.err }
 
-// poll checks for new questions and for answers. open reports whether a question is open, which
-// stops the clock (T-126). If the client does not read, poll sends no question and open is false
-// (P-1805). lost is set if an answer could not be passed on.
+// poll checks for new questions and for answers. open reports whether a question is open, which stops the clock. If the
+// client does not read, poll sends no question and open is false. lost is set if an answer could not be passed on.
 func (in *inputRelay) poll() (open bool) {
 	ready := in.asker == nil || in.asker.Ready() // otherwise the files stay where they are
 	if ready {
@@ -117,7 +115,7 @@ func (in *inputRelay) receive(open **asked) {
 	q.answer(answers)
 }
 
-// cancel creates the mark of a cancelled call before any signal is sent, and answers open questions (T-115, T-125).
+// cancel creates the mark of a cancelled call before any signal is sent, and answers open questions.
 func (in *inputRelay) cancel() {
 	if err := in.files.Create(cancelMark, []byte("1")); err != nil && !errors.Is(err, fs.ErrExist) {
 		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot mark the call as cancelled: %s", err))
@@ -140,7 +138,7 @@ func (in *inputRelay) cancel() {
 	}
 }
 
-// end withdraws open questions, because the script has ended (T-127).
+// end withdraws open questions, because the script has ended.
 func (in *inputRelay) end() {
 	if in.waker != nil {
 		in.waker.Close()
@@ -164,7 +162,7 @@ var (
 	errCancelledAnswer = mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")
 )
 
-// startElicit reads a request file (T-121). A second question replaces the first.
+// startElicit reads a request file. A second question replaces the first.
 func (in *inputRelay) startElicit(content []byte) {
 	withdraw(&in.elicit)
 	ask, err := rawjson.Check(content)
@@ -261,7 +259,7 @@ func (in *inputRelay) reply(room *handoff.Reserved, action string, content json.
 	in.answer(&in.files.Folder, room, elicitAnswer, b.End().Bytes())
 }
 
-// startBatch reads a batch of requests (T-128). A second batch replaces the first.
+// startBatch reads a batch of requests. A second batch replaces the first.
 func (in *inputRelay) startBatch(content []byte) {
 	withdraw(&in.batch)
 	ask, err := rawjson.Check(content)
@@ -358,7 +356,7 @@ func (in *inputRelay) finish(room *handoff.Reserved, keys []string, answers []mc
 	in.answer(&in.files.Input, room, batchAnswer, b.End().Bytes())
 }
 
-// answer writes a file for the script, in the reserved space if any, and wakes the script (T-129).
+// answer writes a file for the script, in the reserved space if any, and wakes the script.
 func (in *inputRelay) answer(folder *handoff.Folder, room *handoff.Reserved, name string, content []byte) {
 	put := folder.Put
 	if room != nil {

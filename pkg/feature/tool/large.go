@@ -28,7 +28,7 @@ const (
 	largeTail = 1 << 10
 )
 
-// largeBound returns the size from which the output of the call is stored, or 0 for never (LR-1, LR-6).
+// largeBound returns the size from which the output of the call is stored, or 0 for never.
 func (c *call) largeBound() int {
 	p := c.tools.project
 	switch {
@@ -61,7 +61,7 @@ func (c *call) spoolLarge(spec *script.Spec) {
 	}
 }
 
-// maxStdout returns the limit of standard output (T-131, LR-21).
+// maxStdout returns the limit of standard output.
 func (c *call) maxStdout() int {
 	limit := c.tools.project.Calls.MaxStdout
 	if c.bound > 0 {
@@ -70,8 +70,8 @@ func (c *call) maxStdout() int {
 	return limit
 }
 
-// storeLarge replaces an output that is too large by its first and last lines, and returns the link
-// to the whole, or nil. JSON is replaced by a sentence, because a part of it is not JSON (LR-3).
+// storeLarge replaces an output that is too large by its first and last lines, and returns the link to the whole, or
+// nil. JSON is replaced by a sentence, because a part of it is not JSON.
 func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 	file, stored := c.spool, false
 	defer func() {
@@ -177,8 +177,8 @@ func wholeLines(head, tail []byte, size int) (first, last []byte) {
 	return head, tail
 }
 
-// SearchTool is the name of the server's own tool that searches stored results (LR-30). A tool of
-// the project with this name replaces it.
+// SearchTool is the name of the server's own tool that searches stored results. A tool of the project with this name
+// replaces it.
 const SearchTool = "result_search"
 
 //go:embed search.json

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// timeoutStatus is the exit status of a tool that exceeded its timeout (T-160).
+// timeoutStatus is the exit status of a tool that exceeded its timeout.
 const timeoutStatus = 124
 
 var errCancelled = mcp.Errorf(mcp.CodeToolCancelled, "Tool cancelled")
@@ -57,7 +57,7 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 }
 
 // removeColors removes colors and other control sequences of terminals from what a script printed, unless the tool
-// keeps them (T-138).
+// keeps them.
 func (c *call) removeColors(res *script.Result) {
 	if c.entry.keepColors {
 		return
@@ -68,7 +68,7 @@ func (c *call) removeColors(res *script.Result) {
 	res.Stderr = ansi.Strip(res.Stderr)
 }
 
-// tooLarge returns the outcome of a script whose output exceeded a limit (T-131, T-132).
+// tooLarge returns the outcome of a script whose output exceeded a limit.
 func (c *call) tooLarge(res *script.Result, stream string, size, limit int, hint string) (*Result, error) {
 	c.logf(mcp.Err, "Tool %s %s %d bytes exceeds limit %d", c.entry.name, stream, size, limit)
 	message := fmt.Sprintf("Tool %s exceeded %d bytes", stream, limit)
@@ -86,8 +86,8 @@ func (c *call) tooLarge(res *script.Result, stream string, size, limit int, hint
 	return r, nil
 }
 
-// addPartial adds the end of what a script printed before the server stopped it (T-133). A tool with an outputSchema
-// sends nothing of its standard output (T-218).
+// addPartial adds the end of what a script printed before the server stopped it. A tool with an outputSchema sends
+// nothing of its standard output.
 func (c *call) addPartial(r *Result, res *script.Result) {
 	if output := excerpt(res.Stdout, 0, maxPartial); output != nil && c.entry.outputSchema == nil {
 		r.texts = append(r.texts, append([]byte("Output until then:\n"), output...))
@@ -97,7 +97,7 @@ func (c *call) addPartial(r *Result, res *script.Result) {
 	}
 }
 
-// errorFile returns the JSON-RPC error that the tool wrote to its error file, or nil (T-90, T-91).
+// errorFile returns the JSON-RPC error that the tool wrote to its error file, or nil.
 func (c *call) errorFile() *mcp.Error {
 	content, err := c.files.ReadErrors(c.tools.project.Calls.MaxStdout)
 	if err != nil {
@@ -128,14 +128,13 @@ func dataOf(v json.RawMessage) json.RawMessage {
 	return rawjson.Normal(data)
 }
 
-// integer parses an error code. Zero means an internal error (T-701).
+// integer parses an error code. Zero means an internal error.
 func integer(v json.RawMessage) (int, bool) {
 	n, err := strconv.Atoi(string(v))
 	return cmp.Or(n, mcp.CodeInternal), err == nil
 }
 
-// timedOut returns the result of a call that exceeded its timeout, with the hint of the tool or the
-// settings (T-158, T-159).
+// timedOut returns the result of a call that exceeded its timeout, with the hint of the tool or the settings.
 func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	calls, k := &c.tools.project.Calls, timeout.clock
 	hint := cmp.Or(c.entry.timeoutHint, calls.TimeoutHint)
@@ -182,7 +181,7 @@ func (c *call) beginFailure(res *script.Result, value json.RawMessage, sent []by
 	}, hint, nil
 }
 
-// failed returns the result of a script with another exit status than 0 (T-185 to T-187).
+// failed returns the result of a script with another exit status than 0.
 func (c *call) failed(res *script.Result) (*Result, error) {
 	a := c.reply(res.Stdout)
 	if e := printedError(a.value); e != nil {
@@ -215,7 +214,7 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 	return r, nil
 }
 
-// printedError returns the error that a tool printed, or nil (T-185).
+// printedError returns the error that a tool printed, or nil.
 func printedError(value json.RawMessage) *mcp.Error {
 	if rawjson.KindOf(value) != rawjson.Object {
 		return nil
@@ -246,7 +245,7 @@ func failureTexts(stdout []byte, tail string) [][]byte {
 	return texts
 }
 
-// failureError returns the error that the Bash edition sends (T-187).
+// failureError returns the error that the Bash edition sends.
 func (c *call) failureError(res *script.Result, sent []byte, message string) *mcp.Error {
 	if len(sent) > 0 {
 		return mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithData(strings.TrimRight(validText(sent), "\r\n"))
@@ -264,9 +263,8 @@ func (c *call) failureError(res *script.Result, sent []byte, message string) *mc
 	return e
 }
 
-// succeeded returns the result of a script with exit status 0. A printed CallToolResult is used as
-// the result. Other output becomes text and structured content, which is checked against the output
-// schema (T-195, T-196).
+// succeeded returns the result of a script with exit status 0. A printed CallToolResult is used as the result. Other
+// output becomes text and structured content, which is checked against the output schema.
 func (c *call) succeeded(res *script.Result) (*Result, error) {
 	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.diagnostics(res.Stderr)}
 	a := c.reply(res.Stdout)
@@ -309,8 +307,8 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 	return r, nil
 }
 
-// callToolResult returns the members of a value that is a CallToolResult: an object with a content
-// array and a boolean isError (T-196, T-197).
+// callToolResult returns the members of a value that is a CallToolResult: an object with a content array and a boolean
+// isError.
 func callToolResult(value json.RawMessage) []rawjson.Member {
 	if rawjson.KindOf(rawjson.Get(value, "content")) != rawjson.Array ||
 		rawjson.KindOf(rawjson.Get(value, "isError")) != rawjson.Bool {
@@ -319,7 +317,7 @@ func callToolResult(value json.RawMessage) []rawjson.Member {
 	return rawjson.Members(value)
 }
 
-// diagnostics returns the end of standard error for the members of a result or an error, if the client gets it (T-137).
+// diagnostics returns the end of standard error for the members of a result or an error, if the client gets it.
 func (c *call) diagnostics(stderr []byte) string {
 	if !c.tools.project.Calls.StderrTo.Client {
 		return ""
@@ -327,12 +325,12 @@ func (c *call) diagnostics(stderr []byte) string {
 	return c.tail(stderr)
 }
 
-// reason returns the end of standard error for the text of a failure (T-137, T-186).
+// reason returns the end of standard error for the text of a failure.
 func (c *call) reason(stderr []byte) string {
 	return c.tools.project.Calls.StderrTo.Reason(c.tail(stderr))
 }
 
-// tail returns the end of standard error (T-134).
+// tail returns the end of standard error.
 func (c *call) tail(stderr []byte) string {
 	calls := &c.tools.project.Calls
 	if !calls.StderrCapture {
@@ -347,7 +345,7 @@ func (c *call) tail(stderr []byte) string {
 	return strings.TrimRight(strings.ReplaceAll(validText(stderr), "\x00", ""), "\r\n")
 }
 
-// messages returns the text of a script that printed nothing else (T-195).
+// messages returns the text of a script that printed nothing else.
 func (c *call) messages(res *script.Result) string {
 	if !c.tools.project.Calls.StderrTo.Client {
 		return c.reason(res.Stderr)

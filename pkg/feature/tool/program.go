@@ -20,7 +20,7 @@ import (
 // standard output belongs to the program. It is never read as a result in the form of the SDK,
 // because a program may print text of strangers.
 
-// programOutcome returns the result of such a tool that ended by itself (T-501 to T-506).
+// programOutcome returns the result of such a tool that ended by itself.
 func (c *call) programOutcome(res *script.Result) (*Result, error) {
 	text, listed := "", false
 	if res.Signal == 0 {
@@ -55,9 +55,8 @@ func (c *call) programOutcome(res *script.Result) (*Result, error) {
 	return r, nil
 }
 
-// ownError returns the outcome of a script that reported an error in its error file. Invalid
-// arguments of a tool that passes on a program's output become a result, because models do not see
-// the JSON-RPC errors of every client (T-509).
+// ownError returns the outcome of a script that reported an error in its error file. Invalid arguments of a tool that
+// passes on a program's output become a result, because models do not see the JSON-RPC errors of every client.
 func (c *call) ownError(e *mcp.Error, res *script.Result) (*Result, error) {
 	if c.entry.output == nil || e.Code != mcp.CodeInvalidParams || c.tools.project.Calls.FailureIsError {
 		return nil, e
@@ -172,8 +171,7 @@ const (
 	maxPartial     = 2 << 10
 )
 
-// programFailed returns the result of a program that failed: its messages, its output within
-// limits, and how it ended (T-507).
+// programFailed returns the result of a program that failed: its messages, its output within limits, and how it ended.
 func (c *call) programFailed(res *script.Result) (*Result, error) {
 	sent := c.sentOfFailure(&reply{}, res.Stdout)
 	r, hint, err := c.beginFailure(res, nil, sent)
@@ -230,7 +228,7 @@ func (c *call) describeProgramEnd(res *script.Result) string {
 	return withHint(text, c.confinedHint(res.Stderr))
 }
 
-// programTimeout returns the hint for a program that exceeded its time (T-508).
+// programTimeout returns the hint for a program that exceeded its time.
 func (c *call) programTimeout(k *clock) string {
 	setting := fmt.Sprintf(`"timeoutSecs" (%d now) in the tool.meta.json next to %s`, k.secs, c.shown(c.script))
 	if k.progress {

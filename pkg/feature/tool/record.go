@@ -28,7 +28,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A trace is a log of the commands of a tool (T-260).
+// A trace is a log of the commands of a tool.
 type trace struct {
 	file     *os.File
 	max      int
@@ -74,8 +74,8 @@ const lastCommand = "last-command" // a file of a call, which the SDK's file of 
 // maxCommand limits the last command of a script in messages, in bytes.
 const maxCommand = 200
 
-// watchEnd lets a Bash script that fails write its last command to a file (T-190). Bash reads the file of BASH_ENV
-// before the script.
+// watchEnd lets a Bash script that fails write its last command to a file. Bash reads the file of BASH_ENV before the
+// script.
 func (c *call) watchEnd(spec *script.Spec) {
 	isSet := func(entry string) bool { return strings.HasPrefix(entry, "BASH_ENV=") }
 	if !c.isBash() || slices.ContainsFunc(spec.Env, isSet) {
@@ -181,7 +181,7 @@ func isShell(file string, head []byte) bool {
 	return script.IsShellName(file) || bytes.Contains(line, []byte("sh"))
 }
 
-// finish shortens the trace and redacts secrets (T-261).
+// finish shortens the trace and redacts secrets.
 func (t *trace) finish(res *script.Result) {
 	defer t.file.Close()
 	t.moveFromStderr(res)
@@ -314,8 +314,7 @@ func hashFile(path string) events.Hash {
 	return sha256.Sum256(text)
 }
 
-// summarise reports a failure to CI: a line in the log directory (T-262), and an annotation for
-// GitHub Actions (T-263).
+// summarise reports a failure to CI: a line in the log directory, and an annotation for GitHub Actions.
 func (c *call) summarise(res *script.Result, message string, timedOut bool) {
 	p := c.tools.project
 	line := c.traceLine()

@@ -30,15 +30,15 @@ import (
 // A Result is the result of a call, which AppendJSON writes as a CallToolResult.
 type Result struct {
 	IsError bool
-	// Failure is the error that the Bash edition would send. It is set if the exit status is not 0
-	// and the tool reported no error itself (T-187).
+	// Failure is the error that the Bash edition would send. It is set if the exit status is not 0 and the tool
+	// reported no error itself.
 	Failure *mcp.Error
 	// Status is the exit status of the tool, or 124 after a timeout.
 	Status int
 
 	cause      mcp.Cause        // of the error, if it is not the tool's own
 	name       string           // "" omits the member
-	own        []rawjson.Member // members of a CallToolResult that the tool printed (T-196)
+	own        []rawjson.Member // members of a CallToolResult that the tool printed
 	texts      [][]byte         // otherwise its text items
 	embedded   []json.RawMessage
 	structured json.RawMessage // nil if absent
@@ -111,7 +111,7 @@ func (r *Result) appendContent(b *rawjson.Builder) {
 	}
 }
 
-// ownItem returns an item that the tool printed, without colors in its text (T-138).
+// ownItem returns an item that the tool printed, without colors in its text.
 func (r *Result) ownItem(item json.RawMessage) json.RawMessage {
 	if r.keepColors || !bytes.Contains(bytes.ToLower(item), []byte(`\u001b`)) || rawjson.TextOf(item, "type") != "text" {
 		return item
@@ -140,7 +140,7 @@ func member(list []rawjson.Member, name string) json.RawMessage {
 	return nil
 }
 
-// legacyUI is the deprecated name of _meta.ui.resourceUri (T-251).
+// legacyUI is the deprecated name of _meta.ui.resourceUri.
 const legacyUI = "ui/resourceUri"
 
 func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.Extra) {
@@ -180,7 +180,7 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	}
 }
 
-// adjustedArguments is the member of _meta with the arguments that got another form (T-15).
+// adjustedArguments is the member of _meta with the arguments that got another form.
 const adjustedArguments = "mcpbash/adjustedArguments"
 
 // leftRunning is the member of _meta that reports a process of the tool that still runs (T-48a).
@@ -197,7 +197,7 @@ func failure(kind, message string, more func(b *rawjson.Builder)) *Result {
 	return &Result{IsError: true, texts: [][]byte{[]byte(message)}, structured: b.End().End().Bytes()}
 }
 
-// replacePictures replaces pictures that are larger than the client accepts by a sentence and a link (T-239).
+// replacePictures replaces pictures that are larger than the client accepts by a sentence and a link.
 func (c *call) replacePictures(r *Result) {
 	client := known.Find(c.request.Client.Name)
 	if client.MaxPicture == 0 {
@@ -297,19 +297,18 @@ func (c *call) storePicture(mimeType, data string) (uri string) {
 	return uri
 }
 
-// An embed is a file that a tool adds to its result (T-95).
+// An embed is a file that a tool adds to its result.
 type embed struct{ path, mimeType, uri string }
 
-// addEmbeds adds the files that the tool listed to a result. An error of a tool with an outputSchema gets no files
-// (T-218).
+// addEmbeds adds the files that the tool listed to a result. An error of a tool with an outputSchema gets no files.
 func (c *call) addEmbeds(r *Result) {
 	if !r.IsError || c.entry.outputSchema == nil {
 		r.embedded = append(r.embedded, c.embeds()...)
 	}
 }
 
-// embeds returns the content items of the files that the tool listed, in order. It logs a warning
-// for files that it cannot add (T-230, T-231).
+// embeds returns the content items of the files that the tool listed, in order. It logs a warning for files that it
+// cannot add.
 func (c *call) embeds() []json.RawMessage {
 	list, err := c.files.ReadResources(c.tools.project.Calls.MaxStdout)
 	if err != nil {
@@ -412,7 +411,7 @@ func (c *call) embed(e embed) json.RawMessage {
 	return resourceItem(e, physical, data)
 }
 
-// readEmbed reads a file below a root. For a confined tool, it reads with the permissions of the script (CF-62).
+// readEmbed reads a file below a root. For a confined tool, it reads with the permissions of the script.
 func (c *call) readEmbed(root, path string) ([]byte, error) {
 	open := boundedfile.OpenBelow
 	if c.hold != nil {

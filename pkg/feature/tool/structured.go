@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// soleValue returns the JSON value that is the whole output, apart from white space, or nil (T-210).
+// soleValue returns the JSON value that is the whole output, apart from white space, or nil.
 func soleValue(stdout []byte) json.RawMessage {
 	text := rawjson.SkipSpace(stdout)
 	if len(text) == 0 || !bytes.ContainsRune([]byte("{[\"-0123456789tfn"), rune(text[0])) {
@@ -44,7 +44,7 @@ func jsonValues(stdout []byte) (list []json.RawMessage) {
 // nothingElse follows "p" or "P".
 const nothingElse = "rint nothing else there, and messages to standard error (>&2)"
 
-// strayText describes output next to a result, because all output then becomes plain text (T-219), or returns "".
+// strayText describes output next to a result, because all output then becomes plain text, or returns "".
 func (c *call) strayText(stdout []byte) string {
 	begins := []string{`{"content":`, `{"success":`}
 	if c.entry.outputSchema != nil { // any object may be the result
@@ -74,8 +74,7 @@ func (c *call) strayText(stdout []byte) string {
 	return ""
 }
 
-// noiseText describes text next to an object of a tool without outputSchema, once for each script, or returns ""
-// (T-219).
+// noiseText describes text next to an object of a tool without outputSchema, once for each script, or returns "".
 func (c *call) noiseText(stdout []byte) string {
 	place, n := noise(stdout)
 	if n == 0 {
@@ -120,8 +119,8 @@ func isEnvelope(value json.RawMessage) bool {
 		(rawjson.Get(value, "result") != nil || rawjson.Get(value, "error") != nil)
 }
 
-// mayStructure reports whether a value can be structured content. Every revision permits objects.
-// The newest permits all values, but null only if the tool's schema permits it (T-211).
+// mayStructure reports whether a value can be structured content. Every revision permits objects. The newest permits
+// all values, but null only if the tool's schema permits it.
 func (c *call) mayStructure(value json.RawMessage) bool {
 	switch rawjson.KindOf(value) {
 	case rawjson.Object:
@@ -135,7 +134,7 @@ func (c *call) mayStructure(value json.RawMessage) bool {
 	return c.request.AnyStructured
 }
 
-// ownStructured returns the structured content of a CallToolResult that the tool printed (T-197).
+// ownStructured returns the structured content of a CallToolResult that the tool printed.
 func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
 	if own := member(members, "structuredContent"); c.mayStructure(own) {
 		return rawjson.Normal(own)
@@ -144,7 +143,7 @@ func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
 }
 
 // validateArguments gives the arguments the form that the tool's schema wants. It returns the result for arguments that
-// violate the schema, or nil (T-11, T-15).
+// violate the schema, or nil.
 func (c *call) validateArguments() *Result {
 	p := c.tools.project
 	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) || c.trial.words() != nil {
@@ -200,8 +199,8 @@ const (
 	outputInvalid = "Tool output does not satisfy outputSchema"
 )
 
-// checkOutput validates a success against the tool's outputSchema (T-213 to T-216). value is
-// standard output as JSON. isResult means that the value is a CallToolResult.
+// checkOutput validates a success against the tool's outputSchema. value is standard output as JSON. isResult means
+// that the value is a CallToolResult.
 func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result) (*Result, error) {
 	s, p := c.entry.outputSchema, c.tools.project
 	if s == nil {
@@ -252,8 +251,7 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 	return refused, nil
 }
 
-// satisfies is the check for projects without validation: required members, and types of members at
-// the top level (T-214).
+// satisfies is the check for projects without validation: required members, and types of members at the top level.
 func satisfies(s, data json.RawMessage) bool {
 	if !describesObject(s) {
 		return true
@@ -309,8 +307,8 @@ func (c *call) outputDiagnosis(res *script.Result) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// dropInvalid removes structured content that violates the tool's schema from an error result.
-// Strict clients would reject the whole result (T-217). The text has the same content.
+// dropInvalid removes structured content that violates the tool's schema from an error result. Strict clients would
+// reject the whole result. The text has the same content.
 func (c *call) dropInvalid(r *Result) {
 	if r.IsError && r.structured != nil && c.entry.outputSchema != nil &&
 		c.check(c.entry.outputSchema, r.structured, "outputSchema") != nil {
@@ -318,7 +316,7 @@ func (c *call) dropInvalid(r *Result) {
 	}
 }
 
-// A reply is the JSON value that a script printed as its result (T-210, T-218).
+// A reply is the JSON value that a script printed as its result.
 type reply struct {
 	value   json.RawMessage  // nil if standard output is text
 	members []rawjson.Member // of a CallToolResult, or nil
@@ -327,7 +325,7 @@ type reply struct {
 }
 
 // reply finds the result in standard output. A script that goes on after mcp_error prints no other result. If the tool
-// has an outputSchema, the first of several values is the result, because only that one is checked (T-218).
+// has an outputSchema, the first of several values is the result, because only that one is checked.
 func (c *call) reply(stdout []byte) reply {
 	if value := soleValue(stdout); value != nil {
 		return newReply(value, nil, nil)
@@ -389,7 +387,7 @@ func (a *reply) sent(stdout []byte) []byte {
 }
 
 // sentOfFailure returns the part of standard output that a client may get if the call failed. No outputSchema describes
-// the output of a failed tool, so with a schema that is only an error that the script reported (T-218).
+// the output of a failed tool, so with a schema that is only an error that the script reported.
 func (c *call) sentOfFailure(a *reply, stdout []byte) []byte {
 	if c.entry.outputSchema == nil || a.isError {
 		return a.sent(stdout)
@@ -415,7 +413,7 @@ func (c *call) warnOther(a *reply) {
 }
 
 // outputViolations returns how output violates the outputSchema of the tool. Names that the schema does not contain
-// become "*", because they are a part of the output (T-218).
+// become "*", because they are a part of the output.
 func (c *call) outputViolations(data json.RawMessage) []schema.Violation {
 	s := c.entry.outputSchema
 	violations := slices.Clone(c.check(s, data, "outputSchema"))

@@ -40,7 +40,7 @@ type Config struct {
 	Find func(ctx context.Context, name string) (json.RawMessage, error)
 	// Near returns the tool with the most similar name, or "". It may be nil.
 	Near   func(ctx context.Context, name string) string
-	Level  access.Level // tools that need a higher level are refused
+	Level  access.Level // tools that need a higher level are refused
 	Policy *policy.Policy
 	Runner *script.Runner
 	// Sandbox confines tools. nil means that they are not confined.
@@ -51,8 +51,8 @@ type Config struct {
 	Caller    *auth.Identity  // of all calls; nil: it needed no credential
 	Log       mcp.LogFunc
 	Debug     func() bool       // reports whether debug messages are logged
-	Stderr    io.Writer         // receives copies of standard error if configured (T-136)
-	ScriptLog script.StderrFunc // for the log (T-137)
+	Stderr    io.Writer         // receives copies of standard error if configured
+	ScriptLog script.StderrFunc // for the log
 }
 
 // Tools calls the tools of one project. It is safe for concurrent use.
@@ -104,7 +104,7 @@ func (t *Tools) unique() string { return strconv.FormatInt(t.counter.Add(1), 10)
 
 // A Request is one call of a tool.
 type Request struct {
-	// ID is the JSON text of the request's id, or "". It names files, and the script gets it (T-74).
+	// ID is the JSON text of the request's id, or "". It names files, and the script gets it.
 	ID        string
 	Name      string
 	Arguments json.RawMessage      // compact object, or nil
@@ -115,13 +115,13 @@ type Request struct {
 	ProgressToken json.RawMessage // nil if absent
 	Roots         roots.Scope
 	Client        mcp.Capabilities
-	// AnyStructured permits structured content that is not an object (T-211).
+	// AnyStructured permits structured content that is not an object.
 	AnyStructured bool
-	// Links permits links to resources in the result (LR-2).
+	// Links permits links to resources in the result.
 	Links bool
-	// Live forwards progress and logs while the script runs, independent of the settings (M-70).
+	// Live forwards progress and logs while the script runs, independent of the settings.
 	Live bool
-	// RequireCapabilities refuses tools that require capabilities which the client lacks (M-41).
+	// RequireCapabilities refuses tools that require capabilities which the client lacks.
 	RequireCapabilities bool
 
 	Grew     func(bytes int)  // called when the output needs more memory; may be nil
@@ -143,7 +143,7 @@ type Listener interface {
 	Keep(r Reports)
 }
 
-// Progress is a valid progress report of a script. The listener decides whether the client gets it (T-102).
+// Progress is a valid progress report of a script. The listener decides whether the client gets it.
 type Progress struct {
 	Value   json.RawMessage // a number
 	Total   json.RawMessage // a number, or nil
@@ -174,7 +174,7 @@ func (r *Reports) Deliver(l Listener) {
 	}
 }
 
-// maxCollected limits the stored reports of one script, in bytes (M-53).
+// maxCollected limits the stored reports of one script, in bytes.
 const maxCollected = 256 << 10
 
 type collector struct {
@@ -213,8 +213,7 @@ func (k *collector) room(bytes int) bool {
 	return true
 }
 
-// parseProgress parses a line of the progress stream. ok is false for other lines than progress
-// notifications (P-1102, T-102).
+// parseProgress parses a line of the progress stream. ok is false for other lines than progress notifications.
 func parseProgress(line []byte) (p Progress, ok bool) {
 	params, ok := notification(line, "notifications/progress")
 	if !ok {

@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Trial is a call that changes nothing and shows whether a tool works: the member "trial" of its metadata (T-520).
+// A Trial is a call that changes nothing and shows whether a tool works: the member "trial" of its metadata.
 type Trial struct {
 	// Words follow the script on its command line. They are for the author's script, so no client sends them.
 	Words     []string

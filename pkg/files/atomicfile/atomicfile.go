@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// temporaryMark is part of the name of a file that is not complete.
+// temporaryMark is part of the name of a file that is not complete.
 const temporaryMark = ".tmp-"
 
 // IsTemporary reports whether a file name is one that [Write] gives to a file that is
@@ -56,12 +56,12 @@ const (
 	lockLongest = 50 * time.Millisecond
 )
 
-// An UnwritableError means that a directory cannot be written to, or a file cannot be locked.
+// An UnwritableError means that a directory cannot be written to, or a file cannot be locked.
 type UnwritableError struct{ Err error }
 
 func (e *UnwritableError) Error() string { return fsys.Cause(e.Err).Error() }
 
-// A LockedError means that another program holds the lock.
+// A LockedError means that another program holds the lock.
 type LockedError struct {
 	Name string // of the lock, in messages
 	Wait time.Duration

@@ -11,10 +11,10 @@ import (
 )
 
 // A Dir is an open directory. It never follows symbolic links in it: it checks each name first, and the opened file
-// must be the one that was checked.
+// must be the one that was checked.
 type Dir struct{ root *os.Root }
 
-// Open opens a directory by its path, which may be a symbolic link.
+// Open opens a directory by its path, which may be a symbolic link.
 func Open(path string) (Dir, error) {
 	root, err := os.OpenRoot(path)
 	return Dir{root}, err

@@ -13,10 +13,10 @@ import (
 )
 
 // A Dir is an open directory. It opens files by name relative to its descriptor, so nobody can replace the directory
-// meanwhile. It never follows symbolic links.
+// meanwhile. It never follows symbolic links.
 type Dir struct{ fd int }
 
-// Open opens a directory by its path, which may be a symbolic link.
+// Open opens a directory by its path, which may be a symbolic link.
 func Open(path string) (Dir, error) { return openDir(unix.AT_FDCWD, path, 0) }
 
 // Open opens a directory in this one.

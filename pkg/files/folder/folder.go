@@ -71,15 +71,15 @@ func Observe(path string) Observation {
 	return Observation{path, resolved, StampOfPath(resolved)}
 }
 
-// An Entry is a file or a directory in a [Dir]. Listings omit hidden names and symbolic links. They include
-// links named like metadata files, so that the registry can warn about them.
+// An Entry is a file or a directory in a [Dir]. Listings omit hidden names and symbolic links. They include links named
+// like metadata files, so that the registry can warn about them.
 type Entry struct {
 	Name  string
 	IsDir bool
 	Odd   bool // neither a file nor a directory
 }
 
-// MetadataSuffix ends the name of a metadata file.
+// MetadataSuffix ends the name of a metadata file.
 const MetadataSuffix = ".meta.json"
 
 // isOdd reports whether listings include a name that is neither a file nor a directory.
@@ -93,7 +93,7 @@ func sortEntries(list []Entry) {
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Unusable returns why the file name cannot be used, "" when it can.
+// Unusable returns why the file name cannot be used, "" when it can.
 func Unusable(name string) string {
 	switch {
 	case strings.ContainsAny(name, "\r\n"):

@@ -1,5 +1,5 @@
-// Package media determines MIME types by name and by content. Its tables are built in, so
-// the results are the same on every machine (RES-44, RES-45).
+// Package media determines MIME types by name and by content. Its tables are built in, so the results are the same on
+// every machine.
 package media
 
 import (
@@ -76,8 +76,8 @@ func ByMagic(data []byte) string {
 	return ""
 }
 
-// Detect returns the type of content whose type is not declared. It uses the name, unless the
-// name indicates a binary type and the content is text. Otherwise it uses the content (RES-40).
+// Detect returns the type of content whose type is not declared. It uses the name, unless the name indicates a binary
+// type and the content is text. Otherwise it uses the content.
 func Detect(name string, data []byte) string {
 	if byName := ByName(name); byName != "" && !(IsBinary(byName) && IsText(data)) {
 		return byName
@@ -93,8 +93,7 @@ func Sniff(data []byte) string {
 	return cmp.Or(ByMagic(data), Binary)
 }
 
-// IsText reports whether content is text: UTF-8 without NUL. A PDF is never text, even if it is
-// valid UTF-8 (RES-41).
+// IsText reports whether content is text: UTF-8 without NUL. A PDF is never text, even if it is valid UTF-8.
 func IsText(data []byte) bool {
 	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) && !bytes.HasPrefix(data, []byte(pdf))
 }

@@ -1,5 +1,5 @@
 // Package secretfile reads and edits the files that decide who may use a server, and those with its keys. There is one
-// rule for all of them (H-245).
+// rule for all of them.
 package secretfile
 
 import (

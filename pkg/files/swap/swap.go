@@ -10,8 +10,8 @@ import (
 // ErrUnsupported is the error on systems and file systems that cannot exchange two names.
 var ErrUnsupported = errors.New("this file system cannot exchange two names in one step")
 
-// Exchange exchanges two paths of one file system in one step. At any moment, both paths are
-// complete files or directories (CLI-1710).
+// Exchange exchanges two paths of one file system in one step. At any moment, both paths are complete files or
+// directories.
 func Exchange(a, b string) error { return exchange(nil, a, b) }
 
 // ExchangeIn is [Exchange] for two names in a directory.

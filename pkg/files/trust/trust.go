@@ -1,5 +1,5 @@
-// Package trust checks that no other user can change a file that our programs run or believe. A file passes if our
-// user or root owns it, and neither other users nor a group with other members can write to it (T-41).
+// Package trust checks that no other user can change a file that our programs run or believe. A file passes if our user
+// or root owns it, and neither other users nor a group with other members can write to it.
 package trust
 
 import (

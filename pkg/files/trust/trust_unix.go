@@ -130,7 +130,7 @@ func parseAccounts(text string) (list []account, complete bool) {
 	return list, complete
 }
 
-// privateGroup returns the primary group of a user, or -1 if another user is a member of it (T-41).
+// privateGroup returns the primary group of a user, or -1 if another user is a member of it.
 func (a *accounts) privateGroup(uid int) int {
 	var names []string
 	group := ""

@@ -5,10 +5,9 @@
 // extended attributes are copied to the new file. If that is impossible, or if the file has
 // several names (hard links), Edit returns an error.
 //
-// The new file replaces the old one in one step, so a failure, a full disk or a signal
-// leaves the old one. If another program writes the file during an edit, its text is neither
-// lost nor overwritten on systems that can exchange two names (Linux, macOS). On other
-// systems, a short moment remains between the last check and the renaming (CLI-712).
+// The new file replaces the old one in one step, so a failure, a full disk or a signal leaves the old one. If another
+// program writes the file during an edit, its text is neither lost nor overwritten on systems that can exchange two
+// names (Linux, macOS). On other systems, a short moment remains between the last check and the renaming.
 package userfile
 
 import (
@@ -465,8 +464,7 @@ func (e *edit) newFile(name string) (*os.File, error) {
 	return e.dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// temporaryName returns a name for a file until it is complete. Discovery ignores names that
-// begin with a dot.
+// temporaryName returns a name for a file until it is complete. Discovery ignores names that begin with a dot.
 func temporaryName(base string) string {
 	var tag [tagLength]byte
 	rand.Read(tag[:]) // never fails

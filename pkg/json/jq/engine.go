@@ -1,9 +1,8 @@
-// Package jq is the JSON program for scripts (SDK-14).
+// Package jq is the JSON program for scripts.
 //
-// [Run] is the program. It accepts jq's command line. A filter that only follows a path,
-// with or without a default ([Simple], SDK-209), is evaluated on the JSON text itself.
-// Members then keep their order and numbers their digits. gojq compiles and runs every other
-// filter, and sorts the members of its results (SDK-16).
+// [Run] is the program. It accepts jq's command line. A filter that only follows a path, with or without a default
+// ([Simple], SDK-209), is evaluated on the JSON text itself. Members then keep their order and numbers their digits.
+// gojq compiles and runs every other filter, and sorts the members of its results.
 //
 // Package jqtext renders the values.
 //
@@ -168,7 +167,7 @@ func goValue(v json.RawMessage) any {
 	return numberValue(v)
 }
 
-// appendGoValue appends a result of gojq as compact JSON with sorted members (SDK-16).
+// appendGoValue appends a result of gojq as compact JSON with sorted members.
 func appendGoValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

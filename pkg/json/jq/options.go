@@ -189,7 +189,7 @@ func (o *options) take(name, word string, args []string) (rest []string, err err
 	return args[count:], o.set(f.names[len(f.names)-1], args[:count])
 }
 
-// unknownFlag returns the error for a flag in a word. A flag that only jq itself has is named (SDK-14).
+// unknownFlag returns the error for a flag in a word. A flag that only jq itself has is named.
 func unknownFlag(word, flag string) error {
 	switch flag {
 	case "--seq", "--stream", "--stream-errors", "--color-output", "-C":

@@ -20,7 +20,7 @@ import (
 // then its own name.
 const version = "jq-1.7.1-mcp-bash"
 
-// The exit codes of the program (SDK-14), which are the same as jq's.
+// The exit codes of the program, which are the same as jq's.
 const (
 	exitOK       = 0
 	exitFalsy    = 1 // with --exit-status: the last result is false or null
@@ -47,8 +47,7 @@ type program struct {
 	truth  int  // the exit code for the last result
 }
 
-// Run runs the program with a command line, without the program's name. It returns the exit
-// code (SDK-14).
+// Run runs the program with a command line, without the program's name. It returns the exit code.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args)
 	switch {
@@ -107,7 +106,7 @@ func (p *program) run() int {
 	return code
 }
 
-// parse parses a filter. A simple one needs no engine (SDK-210).
+// parse parses a filter. A simple one needs no engine.
 func (p *program) parse(text string) (filter, error) {
 	if simple, ok := ParseSimple(strings.TrimSpace(text)); ok {
 		return simple, nil

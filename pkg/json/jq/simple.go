@@ -11,9 +11,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Simple is a filter that the SDK and the program evaluate without an engine. It is a path
-// of names and indexes, with or without a literal default (SDK-209). The zero value is the
-// filter ".".
+// A Simple is a filter that the SDK and the program evaluate without an engine. It is a path of names and indexes, with
+// or without a literal default. The zero value is the filter ".".
 type Simple struct {
 	steps      []step
 	hasDefault bool
@@ -128,9 +127,9 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0")
 }
 
-// Eval evaluates the filter on a document (SDK-210). The value is a slice of the document,
-// null or the default. It is nil only if the default is "empty", which means no result.
-// [jqtext.AppendText] prints the value as the SDK does. The error is an [*IndexError].
+// Eval evaluates the filter on a document. The value is a slice of the document, null or the default. It is nil only if
+// the default is "empty", which means no result. [jqtext.AppendText] prints the value as the SDK does. The error is an
+// [*IndexError].
 func (s Simple) Eval(doc json.RawMessage) (json.RawMessage, error) {
 	value := doc
 	for _, next := range s.steps {

@@ -350,8 +350,7 @@ func (r *reader) measure() (length int, err error) {
 	}
 }
 
-// checkValue returns the single value in text. Each invalid UTF-8 byte becomes U+FFFD
-// (SDK-18).
+// checkValue returns the single value in text. Each invalid UTF-8 byte becomes U+FFFD.
 func checkValue(text []byte) (json.RawMessage, error) {
 	value, err := rawjson.Check(text)
 	if err == rawjson.ErrInvalidUTF8 {

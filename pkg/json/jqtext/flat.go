@@ -9,21 +9,19 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Limits of the flat table (SDK-205).
+// Limits of the flat table.
 const (
 	MaxFlatRows  = 128
 	MaxFlatBytes = 16384
 )
 
-// Flat writes a document as the table that the Bash SDK reads without starting a process
-// (SDK-205). Each node has a row, in document order, in the form PATH TAB KIND VALUE LF. The
-// row of the root contains the document itself, so that the SDK recognizes a table for
-// another document (SDK-208).
+// Flat writes a document as the table that the Bash SDK reads without starting a process. Each node has a row, in
+// document order, in the form PATH TAB KIND VALUE LF. The row of the root contains the document itself, so that the SDK
+// recognizes a table for another document.
 //
-// ok is false for a document without a table. Scripts then run the program. Such a document
-// exceeds the table's limits, has characters that a row or Bash cannot represent (SDK-206),
-// or is not in the form that [Normal] returns. In the last case, the program would print it
-// differently.
+// ok is false for a document without a table. Scripts then run the program. Such a document exceeds the table's limits,
+// has characters that a row or Bash cannot represent, or is not in the form that [Normal] returns. In the last case,
+// the program would print it differently.
 func Flat(payload json.RawMessage) (table string, ok bool) {
 	if len(payload) == 0 || len(payload) > MaxFlatBytes || !fitsTable(payload) {
 		return "", false

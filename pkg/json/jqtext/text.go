@@ -1,9 +1,8 @@
-// Package jqtext writes JSON as the JSON program for scripts prints it (SDK-14). It is
-// separate from that program, so that commands without the program do not contain gojq.
+// Package jqtext writes JSON as the JSON program for scripts prints it. It is separate from that program, so that
+// commands without the program do not contain gojq.
 //
-// [Flat] writes a document as a table in which the Bash SDK looks up simple filters without
-// starting a process (SDK-205). The same functions render values for the table and for the
-// program's output, so both produce the same results (SDK-210).
+// [Flat] writes a document as a table in which the Bash SDK looks up simple filters without starting a process. The
+// same functions render values for the table and for the program's output, so both produce the same results.
 //
 // Functions with a json.RawMessage expect text that rawjson.Check accepted. The package
 // keeps no state between calls, and is safe for concurrent use.
@@ -20,8 +19,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// AppendText appends a value as the program prints it with -r and -c, without the newline.
-// This is the content of a string, the value of a number, or compact JSON (SDK-22).
+// AppendText appends a value as the program prints it with -r and -c, without the newline. This is the content of a
+// string, the value of a number, or compact JSON.
 func AppendText(dst []byte, v json.RawMessage) []byte {
 	if s, ok := rawjson.Text(v); ok {
 		return append(dst, s...)
@@ -101,9 +100,8 @@ type Layout struct {
 	ASCII  bool   // escapes for characters that are not ASCII
 }
 
-// Append appends a value. Strings have the form of SDK-18. A number at the top level has the
-// form of SDK-17, and numbers in containers are copied (SDK-205). The last of repeated
-// members is written at the position of the first (SDK-19).
+// Append appends a value. Strings have the form of SDK-18. A number at the top level has the form of SDK-17, and
+// numbers in containers are copied. The last of repeated members is written at the position of the first.
 func (l Layout) Append(dst []byte, v json.RawMessage) []byte {
 	if rawjson.KindOf(v) == rawjson.Number {
 		return AppendNumber(dst, bytes.TrimSpace(v))
@@ -118,8 +116,8 @@ func (l Layout) Append(dst []byte, v json.RawMessage) []byte {
 // IsInteger reports whether a JSON number has neither a fraction nor an exponent.
 func IsInteger(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
 
-// AppendNumber appends a JSON number as the program prints it (SDK-17). Integers keep their
-// digits. Others become the shortest decimal that is read as the same float64.
+// AppendNumber appends a JSON number as the program prints it. Integers keep their digits. Others become the shortest
+// decimal that is read as the same float64.
 func AppendNumber(dst, number []byte) []byte {
 	if !IsInteger(number) {
 		return AppendFloat(dst, ParseFloat(number))

@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Document is a JSON object that is being edited. Unchanged parts keep their bytes,
-// including white space. New parts are indented by two spaces for each level.
+// A Document is a JSON object that is being edited. Unchanged parts keep their bytes, including white space. New parts
+// are indented by two spaces for each level.
 type Document struct {
 	Text []byte // must not be changed
 	root hujson.Value

@@ -290,8 +290,7 @@ func (f *File) layOut(value json.RawMessage, indent string, inline bool) hujson.
 // A Dialect determines which extensions of JSON a program accepts.
 type Dialect struct{ Comments, TrailingCommas bool }
 
-// Limits on a text (CLI-711). The parser recurses without a limit, and a value takes about 500
-// bytes of memory.
+// Limits on a text. The parser recurses without a limit, and a value takes about 500 bytes of memory.
 const (
 	maxDepth  = 10_000
 	maxValues = 500_000

@@ -203,9 +203,8 @@ func NameIs(quoted []byte, name string) bool {
 	return len(quoted) > len(name)+2 && bytes.IndexByte(quoted, '\\') >= 0 && unquote(quoted) == name
 }
 
-// PositiveInt returns an integer above zero, written as a JSON number with digits only or as
-// a string of digits. It returns 0 for anything else, and 2147483647 for larger numbers
-// (P-1700).
+// PositiveInt returns an integer above zero, written as a JSON number with digits only or as a string of digits. It
+// returns 0 for anything else, and 2147483647 for larger numbers.
 func PositiveInt(v json.RawMessage) int {
 	digits := string(v)
 	if text, ok := Text(v); ok {

@@ -20,9 +20,8 @@ var escaped = func() (t [256]bool) {
 	return t
 }()
 
-// AppendString appends s as a quoted JSON string. Control characters and U+007F are escaped,
-// and each invalid UTF-8 byte becomes U+FFFD. Everything else is copied (SDK-18, T-705 and
-// T-135).
+// AppendString appends s as a quoted JSON string. Control characters and U+007F are escaped, and each invalid UTF-8
+// byte becomes U+FFFD. Everything else is copied.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	return appendQuoted(dst, s, every80)
 }
@@ -227,15 +226,14 @@ func (f *fewMembers) sort() {
 
 func unquoted(quoted []byte) []byte { return quoted[1 : len(quoted)-1] }
 
-// AppendIndent appends an indented value: two spaces for each level, one space after a
-// colon, and empty containers without a space. depth is the level of the value.
+// AppendIndent appends an indented value: two spaces for each level, one space after a colon, and empty containers
+// without a space. depth is the level of the value.
 func AppendIndent(dst []byte, v json.RawMessage, depth int) []byte {
 	return Layout{Indent: "  ", depth: depth}.Append(dst, v)
 }
 
-// AppendCanonical appends the canonical form of a value. It has no white space,
-// members in the byte order of their names, and strings with as few escapes as possible.
-// Numbers are copied.
+// AppendCanonical appends the canonical form of a value. It has no white space, members in the byte order of their
+// names, and strings with as few escapes as possible. Numbers are copied.
 func AppendCanonical(dst []byte, v json.RawMessage) []byte {
 	return Layout{Sorted: true, Quote: appendCanonicalString}.Append(dst, v)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Models send arguments in forms that schemas do not accept. They send null or an empty text for an argument that they
-// leave out, and other values as text. Adjust gives such values the form that the schema wants (T-15).
+// leave out, and other values as text. Adjust gives such values the form that the schema wants.
 
 // An Adjustment is a value that Adjust has changed.
 type Adjustment struct {

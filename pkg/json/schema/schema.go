@@ -1,6 +1,5 @@
-// Package schema checks JSON values against JSON Schema (T-11, T-215). A library decides
-// whether a value is valid. This package describes what is wrong with an invalid value and
-// where, in terms that a model can act on.
+// Package schema checks JSON values against JSON Schema. A library decides whether a value is valid. This package
+// describes what is wrong with an invalid value and where, in terms that a model can act on.
 package schema
 
 import (
@@ -91,8 +90,8 @@ func usesDraft07(s *jsonschema.Schema, depth int) bool {
 	return usesDraft07(s.Items, depth+1)
 }
 
-// Check returns the violations of a value, at most [maxViolations], or nil if it is valid. A
-// value that would need too much memory is invalid (T-11).
+// Check returns the violations of a value, at most [maxViolations], or nil if it is valid. A value that would need too
+// much memory is invalid.
 func (s *Schema) Check(value json.RawMessage) []Violation {
 	switch size := decodedSize(value, maxDecoded); {
 	case size > maxDecoded:

@@ -40,7 +40,7 @@ import (
 type Policy struct {
 	Project *project.Project
 	Runner  *script.Runner
-	Env     func() project.Env // of policy.sh (T-29)
+	Env     func() project.Env // of policy.sh
 	State   *project.State     // for files with large values
 	Confine script.ConfineFunc // of policy.sh; nil: it runs unconfined
 	Log     mcp.LogFunc
@@ -53,7 +53,7 @@ type Decision struct {
 }
 
 // Check returns an error if the tool may not run. item is its registry entry, request are the variables of the call.
-// Check evaluates policy.sh for each call, so a change of the file takes effect at once (T-30).
+// Check evaluates policy.sh for each call, so a change of the file takes effect at once.
 func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	request project.Env) (Decision, *mcp.Error) {
 	calls, decision := &p.Project.Calls, Decision{Variables: &p.Project.Scripts.Tools}
@@ -78,8 +78,7 @@ func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	return decision, verdict.refusal
 }
 
-// CheckDefault is the built-in policy for policy.sh. It checks the list, and the path of the tool's registry entry
-// (T-33).
+// CheckDefault is the built-in policy for policy.sh. It checks the list, and the path of the tool's registry entry.
 func (l List) CheckDefault(name string, item json.RawMessage, root, tools string) *mcp.Error {
 	if err := l.Check(name); err != nil {
 		return err
@@ -96,7 +95,7 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 	return nil
 }
 
-// The contexts of commands, which have other messages (T-22).
+// The contexts of commands, which have other messages.
 const (
 	RunTool = "run-tool"
 	Request = "request"
@@ -112,7 +111,7 @@ func DeniesAll(p *project.Project) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// A List is the built-in policy. It denies tools that are not in the list (T-20, T-21).
+// A List is the built-in policy. It denies tools that are not in the list.
 type List struct {
 	Names    []string
 	AllowAll bool   // if the list is missing
@@ -160,7 +159,7 @@ func (l List) refusal(name string) *mcp.Error {
 	return refusal
 }
 
-// Allow has the options of a command with which a person lets tools run (CLI-802).
+// Allow has the options of a command with which a person lets tools run.
 type Allow struct {
 	names     []string
 	self, all bool
@@ -210,7 +209,7 @@ type verdict struct {
 	rule    *scriptenv.Rule // the rule for the tool's variables; nil: unchanged
 }
 
-// runHook evaluates policy.sh. The verdict is nil if the file does not exist. Any error denies the call (T-31, T-32).
+// runHook evaluates policy.sh. The verdict is nil if the file does not exist. Any error denies the call.
 func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	request project.Env) (*verdict, *mcp.Error) {
 	file := code.Policy.In(p.Project)
@@ -270,7 +269,7 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	return v, nil
 }
 
-// failed returns the error for a policy.sh that did not decide, and logs the reason (T-32).
+// failed returns the error for a policy.sh that did not decide, and logs the reason.
 func (p *Policy) failed(reason string) *mcp.Error {
 	reason = p.shown(reason)
 	if !strings.HasPrefix(reason, "server.d/policy.sh: ") {
@@ -286,8 +285,8 @@ func (p *Policy) shown(message string) string {
 	return secrets.Text(strings.ReplaceAll(message, p.Project.Root+string(filepath.Separator), ""))
 }
 
-// environ returns the environment of policy.sh: the environment of hooks, and the variables of the call (T-29). The
-// files of the call do not exist yet, so progress and logs are discarded.
+// environ returns the environment of policy.sh: the environment of hooks, and the variables of the call. The files of
+// the call do not exist yet, so progress and logs are discarded.
 func (p *Policy) environ(request project.Env) project.Env {
 	env := p.Env()
 	maps.Copy(env, request)
@@ -364,7 +363,7 @@ func (p *Policy) changed(mode, list string) *scriptenv.Rule {
 var errNoReason = errors.New(
 	"server.d/policy.sh gives no reason; to give one, call mcp_tools_error CODE MESSAGE there before return 1")
 
-// refusal returns the error of the policy, with defaults for missing parts (T-27).
+// refusal returns the error of the policy, with defaults for missing parts.
 func refusal(name, code, message, data string) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy", name)
 	switch {

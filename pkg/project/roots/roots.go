@@ -35,11 +35,11 @@ type List []Root
 type Scope struct {
 	List
 	// Given means that the client or the operator named roots. Then an empty list allows no path. Otherwise tools
-	// decide themselves (P-2108).
+	// decide themselves.
 	Given bool
 }
 
-// JSON returns the list for MCP_ROOTS_JSON (P-2107).
+// JSON returns the list for MCP_ROOTS_JSON.
 func (l List) JSON() string {
 	var b rawjson.Builder
 	b.Array()
@@ -86,8 +86,8 @@ type Refused struct {
 	Err error
 }
 
-// FromClient parses the result of roots/list. ok is false for an invalid result, which does not change the roots
-// (P-2104). refused are the unusable entries (P-2103).
+// FromClient parses the result of roots/list. ok is false for an invalid result, which does not change the roots.
+// refused are the unusable entries.
 func FromClient(result json.RawMessage) (list List, refused []Refused, ok bool) {
 	entries := rawjson.Get(result, "roots")
 	if rawjson.KindOf(entries) != rawjson.Array {
@@ -118,8 +118,8 @@ const (
 	File     = "config/roots.json"
 )
 
-// Variables of an installed plugin (PL-30). pluginVariable is the folder of the plugin, and workspaceVariable the
-// user's folder, if the agent replaces the variable in the plugin's entry.
+// Variables of an installed plugin. pluginVariable is the folder of the plugin, and workspaceVariable the user's
+// folder, if the agent replaces the variable in the plugin's entry.
 const (
 	pluginVariable    = "MCPBASH_PLUGIN_ROOT"
 	workspaceVariable = "MCPBASH_WORKSPACE"
@@ -134,8 +134,8 @@ var (
 // maxRootsFile limits config/roots.json, in bytes.
 const maxRootsFile = 1 << 20
 
-// An UnusableError means that a given source of roots cannot be used. The caller must stop, because continuing
-// without these roots would allow more than the operator intended (P-2101).
+// An UnusableError means that a given source of roots cannot be used. The caller must stop, because continuing without
+// these roots would allow more than the operator intended.
 type UnusableError struct {
 	Source string // Option, Variable or File
 	Path   string // the unusable root; "": the whole source is unusable
@@ -166,7 +166,7 @@ func (e *UnusableError) Remedy() string {
 }
 
 // Fallback returns the roots for a client without roots. The first of these exists: MCPBASH_ROOTS, config/roots.json,
-// the user's folder for an installed plugin, the project (P-2100). The error is an [*UnusableError].
+// the user's folder for an installed plugin, the project. The error is an [*UnusableError].
 func Fallback(p *project.Project) (Scope, error) {
 	if v := p.Env[Variable]; v != "" {
 		return given(Variable, entries(fsys.SplitNamed(v)), p.Root, p.Env["HOME"])
@@ -184,8 +184,8 @@ func Fallback(p *project.Project) (Scope, error) {
 	}
 }
 
-// workspace returns the folder of a plugin's user, or no folder at all. An agent that names none starts servers in
-// the plugin's folder, in the home directory or in /, which the user has not opened (PL-31).
+// workspace returns the folder of a plugin's user, or no folder at all. An agent that names none starts servers in the
+// plugin's folder, in the home directory or in /, which the user has not opened.
 func workspace(env project.Env, plugin string) Scope {
 	s := Scope{Given: true}
 	plugin, err := canonical(plugin)
@@ -313,7 +313,7 @@ func canonical(path string) (string, error) {
 		return "", errMissing
 	}
 	switch {
-	case strings.ContainsRune(c, '\n'): // scripts get a path on each line (P-2107)
+	case strings.ContainsRune(c, '\n'): // scripts get a path on each line
 		return "", errLineBreak
 	case !readable(c):
 		return "", errUnreadable

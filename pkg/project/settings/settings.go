@@ -32,7 +32,7 @@ type Variable struct {
 	rest     string // of its row, from the default
 }
 
-// A Kind is the form of values (E-1).
+// A Kind is the form of values.
 type Kind string
 
 // The kinds of variables.
@@ -49,9 +49,9 @@ const (
 	Choice    Kind = "choice"   // one of several words
 	List      Kind = "list"     // words, separated by commas or white space
 	Conf      Kind = "conf"     // text in mcpb.conf
-	ConfOrEnv Kind = "conf-env" // text in mcpb.conf or in the environment (CLI-1406)
+	ConfOrEnv Kind = "conf-env" // text in mcpb.conf or in the environment
 	Export    Kind = "export"   // set for scripts, and never read
-	Path      Kind = "path"     // the path of a file or directory (E-12)
+	Path      Kind = "path"     // the path of a file or directory
 )
 
 // table returns the variables, sorted by name.
@@ -275,8 +275,8 @@ func Seconds(n int) time.Duration {
 //go:embed ignored.txt
 var ignored string
 
-// Ignored returns the names of variables that have no effect (CLI-1023). People can set settings. The server of the
-// Bash edition keeps its state in the others, which no program sets here.
+// Ignored returns the names of variables that have no effect. People can set settings. The server of the Bash edition
+// keeps its state in the others, which no program sets here.
 func Ignored() (settings, state []string) {
 	for row := range strings.Lines(ignored) {
 		cells := strings.Split(row, " | ")
@@ -293,7 +293,7 @@ func Ignored() (settings, state []string) {
 const prefix = "MCPBASH_"
 
 // Unknown returns a line for each variable that begins with MCPBASH_ and that no program reads. The line has the known
-// name that it resembles (E-13). The project itself uses the names of but.
+// name that it resembles. The project itself uses the names of but.
 func Unknown(env map[string]string, but []string) (lines []string) {
 	var known []string
 	for name := range env {

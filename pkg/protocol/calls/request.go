@@ -121,7 +121,7 @@ func (r *Request) Size() int {
 // Shed releases the content of a request that stays open: nearly all of its size.
 func (r *Request) Shed() { r.Params, r.Trace = mcp.Params{}, tracecontext.Context{} }
 
-// seconds returns the request's time limit, or 0 (P-1700).
+// seconds returns the request's time limit, or 0.
 func (r *Request) seconds() int {
 	if n := r.Params.Int(mcp.ParamTimeout); n > 0 {
 		return n
@@ -211,21 +211,20 @@ func NoAnswer(method, action string, e *mcp.Error) mcp.InputResponse {
 	return mcp.InputResponse{Error: e}
 }
 
-// GoneResponse is the response to a script whose client is gone (P-903).
+// GoneResponse is the response to a script whose client is gone.
 func GoneResponse(method string) mcp.InputResponse {
 	return NoAnswer(method, "cancel", mcp.Errorf(mcp.CodeToolCancelled, "Cancelled"))
 }
 
-// A Method can take time, so it runs in a slot, next to the goroutine that reads messages
-// (P-503).
+// A Method can take time, so it runs in a slot, next to the goroutine that reads messages.
 type Method struct {
 	Name   string
 	Handle Handler
 	// Starts, if set, reports whether a request needs a slot for scripts from the beginning. Other requests have
 	// other slots, and call [Request.Enter] before they start a script.
 	Starts func(r *Request) bool
-	// Limit is the time limit of a request that sets none, in seconds; 0: none. A method
-	// with OwnClock enforces its limit itself (P-1700).
+	// Limit is the time limit of a request that sets none, in seconds; 0: none. A method with OwnClock enforces its
+	// limit itself.
 	Limit    int
 	OwnClock bool
 	List     bool // the limit for lists applies to the response
@@ -233,12 +232,12 @@ type Method struct {
 	// Arrive, if set, is called before the next message is read, so in the order of the client's
 	// requests. It must not wait.
 	Arrive func(r *Request)
-	Asks   bool // the method can ask the client for input before it answers (M-59)
+	Asks   bool // the method can ask the client for input before it answers
 	// MayAsk, if set, reports whether a request of a method that asks can do so, in the stateless protocol. If not,
 	// the request gets no Asker.
 	MayAsk func(r *Request) bool
-	Edits  bool // the method's script can change the project (M-63)
-	// Scope is "public" or "private" if clients may cache the result, or "" (M-31).
+	Edits  bool // the method's script can change the project
+	// Scope is "public" or "private" if clients may cache the result, or "".
 	Scope string
 
 	slow atomic.Bool // see Request.Slow
@@ -265,7 +264,7 @@ func (m Methods) Find(name string) *Method {
 func (m Methods) Has(name string) bool { return m.Find(name) != nil }
 
 // UnknownMethod returns the error for a method that the server does not have, which names its family. In minimal mode,
-// the server has only a few families (P-503, P-2402).
+// the server has only a few families.
 func UnknownMethod(name string, minimal bool) *mcp.Error {
 	if rest, found := strings.CutPrefix(name, "notifications/"); found && strings.HasPrefix(rest, "roots/") {
 		name = rest

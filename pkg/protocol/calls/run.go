@@ -151,7 +151,7 @@ func (p *Pool) recycle(b *[]byte, line []byte) {
 	}
 }
 
-// finish sends the response of a request, within the limit for responses (P-1100).
+// finish sends the response of a request, within the limit for responses.
 func (r *Request) finish(a *Answer, err error) {
 	q := r.requests
 	if a != nil && a.Open {
@@ -223,7 +223,7 @@ func (r *Request) finish(a *Answer, err error) {
 
 var errTooLarge = mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit").Because(mcp.CauseAnswer)
 
-// limit returns the maximum length of the response, in bytes (P-1100).
+// limit returns the maximum length of the response, in bytes.
 func (r *Request) limit() int {
 	switch limits := r.requests.Limits; {
 	case r.Method.List:
@@ -300,7 +300,7 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 }
 
 // extra returns the members that the protocol adds to a result. If requests are recorded, the client can name its
-// request (AUD-6).
+// request.
 func (r *Request) extra(a *Answer) mcp.Extra {
 	e := r.Protocol.Extra(r, a)
 	if r.requests.Recorded && r.Event != nil {
@@ -334,9 +334,9 @@ func (n *Notifier) Ready() bool { return n.request.Call == nil || n.request.Call
 // Keep implements [tool.Listener].
 func (n *Notifier) Keep(r tool.Reports) { n.request.Call.Keep(r.Size, func() { r.Deliver(n) }) }
 
-// Progress sends a report with the request's own token. The protocol requires increasing values.
-// An equal value with another message still shows that the script works, so it is increased by
-// the smallest step. Any other value that does not increase is dropped (P-1401).
+// Progress sends a report with the request's own token. The protocol requires increasing values. An equal value with
+// another message still shows that the script works, so it is increased by the smallest step. Any other value that does
+// not increase is dropped.
 func (n *Notifier) Progress(p tool.Progress) {
 	value, err := strconv.ParseFloat(string(p.Value), 64)
 	r := n.request.Serving()
@@ -378,8 +378,7 @@ func stepUp(value float64) float64 {
 	return max(math.Nextafter(value, math.Inf(1)), value+smallest)
 }
 
-// Log sends a message, if its level is high enough. Other messages do not count towards the
-// limit (T-104).
+// Log sends a message, if its level is high enough. Other messages do not count towards the limit.
 func (n *Notifier) Log(m tool.LogMessage) {
 	r := n.request.Serving()
 	if r == nil || m.Level < r.Client.Threshold() || !n.logs.Allow(time.Now()) {
@@ -391,8 +390,8 @@ func (n *Notifier) Log(m tool.LogMessage) {
 	notify(r, "notifications/message", b.Name("data").Raw(m.Data).End().Bytes())
 }
 
-// notify never waits for the client, because its goroutine watches a script. It counts messages
-// that a client does not get because it does not read (P-1805).
+// notify never waits for the client, because its goroutine watches a script. It counts messages that a client does not
+// get because it does not read.
 func notify(r *Request, method string, params json.RawMessage) {
 	if r.Out.Full() {
 		r.requests.Session.Missed()
@@ -401,7 +400,7 @@ func notify(r *Request, method string, params json.RawMessage) {
 	r.Notify(jsonrpc.AppendNotification(nil, method, params))
 }
 
-// ProgressToken returns the token in a request's _meta, a string or an integer, or nil (P-1400).
+// ProgressToken returns the token in a request's _meta, a string or an integer, or nil.
 func ProgressToken(meta json.RawMessage) json.RawMessage {
 	token := rawjson.Get(meta, "progressToken")
 	switch rawjson.KindOf(token) {

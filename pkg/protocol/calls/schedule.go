@@ -14,13 +14,12 @@ import (
 	"mcp-bash/pkg/wire/jsonrpc"
 )
 
-// maxQueued is the number of requests of one client that can wait for a slot (P-1801).
+// maxQueued is the number of requests of one client that can wait for a slot.
 const maxQueued = 1024
 
-// A Pool limits the requests of all clients in a process: the number that run at once, and the
-// memory that they use. An owner alone can use all slots. Owners with waiting requests take turns
-// for the slots that become free, and so do the clients of an owner. A request that waits for its
-// client or for a person holds no slot (P-1800).
+// A Pool limits the requests of all clients in a process: the number that run at once, and the memory that they use. An
+// owner alone can use all slots. Owners with waiting requests take turns for the slots that become free, and so do the
+// clients of an owner. A request that waits for its client or for a person holds no slot.
 type Pool struct {
 	bound   int       // bytes of requests, which the owners with requests share equally
 	lines   sync.Pool // of *[]byte, for answers
@@ -114,7 +113,7 @@ type Outcome int
 const (
 	Run       Outcome = iota // the caller runs the request
 	Queued                   // it runs later, on another goroutine, unless it waits itself
-	Duplicate                // its id is in use (P-506)
+	Duplicate                // its id is in use
 	Refused                  // too many requests are waiting
 )
 
@@ -157,8 +156,8 @@ func (q *Requests) Schedule(r *Request) Outcome {
 	return Run
 }
 
-// ready reports whether a request may begin: its client reads (P-1803), and does not have too many
-// answers that wait to be read. The lock is held.
+// ready reports whether a request may begin: its client reads, and does not have too many answers that wait to be read.
+// The lock is held.
 func (q *Requests) ready(r *Request) bool {
 	return q.running-q.resting < q.pool.lanes[scripts].slots+q.pool.lanes[others].slots && !r.Out.Full()
 }
@@ -338,8 +337,8 @@ func (p *Pool) settle() {
 	p.changed.Broadcast()
 }
 
-// AwaitRoom waits while the client's requests use too much memory. It does not wait while asked
-// reports an open question, because running requests wait for the answer (P-1804).
+// AwaitRoom waits while the client's requests use too much memory. It does not wait while asked reports an open
+// question, because running requests wait for the answer.
 func (q *Requests) AwaitRoom(asked func() bool) {
 	q.await(func() bool { return !q.tooLarge() || asked() })
 }

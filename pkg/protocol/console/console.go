@@ -38,15 +38,15 @@ func New(stderr io.Writer, p *project.Project) *Console {
 	}
 }
 
-// Notice writes a line unless the operator wants quiet (P-1306).
+// Notice writes a line unless the operator wants quiet.
 func (c *Console) Notice(format string, args ...any) {
 	if !c.Settings.Quiet {
 		c.write(mcp.Info, fmt.Sprintf(format, args...))
 	}
 }
 
-// Complain writes a line whatever the operator wants, for errors of the process. The line stays
-// one line, does nothing to a terminal and contains no secret (P-1308, P-2502).
+// Complain writes a line whatever the operator wants, for errors of the process. The line stays one line, does nothing
+// to a terminal and contains no secret.
 func (c *Console) Complain(format string, args ...any) {
 	c.write(mcp.Warning, fmt.Sprintf(format, args...))
 }
@@ -60,7 +60,7 @@ func (c *Console) write(level mcp.Level, text string) {
 	cli.Printf(c.Writer, "%s\n", text)
 }
 
-// A CallLog writes a line for each request of a client. It is for servers with many clients (AUD-7).
+// A CallLog writes a line for each request of a client. It is for servers with many clients.
 type CallLog struct{ Console *Console }
 
 // Emit implements [events.Sink].
@@ -100,8 +100,8 @@ func (CallLog) Ready() error { return nil }
 // maxName is the width of a name in a line, in columns.
 const maxName = 200
 
-// A JSONLog writes each line as a JSON object with the members time, level, logger and msg (AUD-8). Text without a
-// level has the level info. It is safe for concurrent use.
+// A JSONLog writes each line as a JSON object with the members time, level, logger and msg. Text without a level has
+// the level info. It is safe for concurrent use.
 type JSONLog struct {
 	Out  io.Writer
 	mu   sync.Mutex
@@ -189,7 +189,7 @@ func NewScriptLog(c *Console) *ScriptLog {
 }
 
 // Add writes the last lines of the standard error of a script that has ended. name is the script in messages, such as
-// "tool 'x'". Lines that are left out are counted (T-137).
+// "tool 'x'". Lines that are left out are counted.
 func (l *ScriptLog) Add(name string, stderr []byte) {
 	stderr = bytes.TrimSpace(stderr)
 	if len(stderr) == 0 {
@@ -264,7 +264,7 @@ func (c *Console) OpenRecord(state *project.State, ndjson bool) (*Record, error)
 	return &Record{file: f, ndjson: ndjson, redactor: &c.Redactor}, nil
 }
 
-// Add appends a row: time, category, key, status, payload (P-2501).
+// Add appends a row: time, category, key, status, payload.
 func (r *Record) Add(category, key, status string, payload []byte) {
 	if r == nil {
 		return
@@ -279,7 +279,7 @@ func (r *Record) Add(category, key, status string, payload []byte) {
 	r.file.WriteString(row)
 }
 
-// object returns a row for programs, in which a JSON payload stays JSON (CLI-1302).
+// object returns a row for programs, in which a JSON payload stays JSON.
 func object(category, key, status, payload string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("ts").Int(int(time.Now().Unix())).Name("category").String(category).
@@ -294,8 +294,7 @@ func object(category, key, status, payload string) []byte {
 
 var onOneLine = strings.NewReplacer("\r", `\r`, "\n", `\n`)
 
-// redact returns a payload without secrets, and only the hash of a payload that is not JSON
-// (P-2502).
+// redact returns a payload without secrets, and only the hash of a payload that is not JSON.
 func (r *Record) redact(payload []byte) string {
 	if len(payload) == 0 {
 		return ""

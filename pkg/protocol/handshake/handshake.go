@@ -161,7 +161,7 @@ func (h *Handshake) writeUISupport(client *mcp.Capabilities) {
 	}
 }
 
-// negotiate returns the revision for the client's protocolVersion (P-800).
+// negotiate returns the revision for the client's protocolVersion.
 func (h *Handshake) negotiate(asked json.RawMessage) (*revision.Revision, *mcp.Error) {
 	version, isText := rawjson.Text(asked)
 	switch {
@@ -175,7 +175,7 @@ func (h *Handshake) negotiate(asked json.RawMessage) (*revision.Revision, *mcp.E
 	case isText || rawjson.Absent(asked):
 		return revision.Latest, nil
 	}
-	asked = rawjson.AppendCompact(nil, asked) // a line has no CR (P-405)
+	asked = rawjson.AppendCompact(nil, asked) // a line has no CR
 	names := revision.Names()
 	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", asked,
 		strings.Join(names, ","))
@@ -185,7 +185,7 @@ func (h *Handshake) negotiate(asked json.RawMessage) (*revision.Revision, *mcp.E
 	return nil, err
 }
 
-// appendInitializeResult appends the result of initialize (P-801 to P-807).
+// appendInitializeResult appends the result of initialize.
 func (h *Handshake) appendInitializeResult(dst []byte, r *revision.Revision, client *mcp.Capabilities) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("protocolVersion").String(r.Name)
@@ -209,14 +209,14 @@ func (h *Handshake) Initialized() bool {
 	return true
 }
 
-// RootsChanged handles notifications/roots/list_changed (P-2105).
+// RootsChanged handles notifications/roots/list_changed.
 func (h *Handshake) RootsChanged() {
 	if h.Session.At(session.Ready) {
 		h.roots.changed()
 	}
 }
 
-// SetLevel answers logging/setLevel. An empty level means info (P-1302).
+// SetLevel answers logging/setLevel. An empty level means info.
 func (h *Handshake) SetLevel(m *jsonrpc.Message, out session.Sink) {
 	v := rawjson.Get(m.Params.Raw, "level")
 	level := mcp.Info
@@ -258,7 +258,7 @@ func (c *clientRoots) start(clientHasRoots bool) {
 	}
 }
 
-// changed asks for the roots again (P-2105).
+// changed asks for the roots again.
 func (c *clientRoots) changed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -303,7 +303,7 @@ func (c *clientRoots) await(wait time.Duration, r *reply) {
 	select {
 	case <-r.done:
 		c.take(r)
-	case <-timer.C: // the current roots stay (P-2104)
+	case <-timer.C: // the current roots stay
 		c.outgoing.forget(r)
 	case <-c.Context.Done():
 		return
@@ -370,8 +370,8 @@ func named(refused []roots.Refused) string {
 	return strings.Join(list, ", ")
 }
 
-// current returns the roots for a call that starts now. It waits for the client's first answer
-// (P-2106). r is the request of the call, or nil.
+// current returns the roots for a call that starts now. It waits for the client's first answer. r is the request of the
+// call, or nil.
 func (c *clientRoots) current(ctx context.Context, r *calls.Request) roots.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Outgoing are the server's requests to the client (P-510, P-511).
+// Outgoing are the server's requests to the client.
 type Outgoing struct {
 	session *session.Session
 	asked   func() // is called after each request
@@ -106,7 +106,7 @@ func (o *Outgoing) forget(r *reply) bool {
 	return true
 }
 
-// End resolves all open requests, because the client sends no more answers (P-903).
+// End resolves all open requests, because the client sends no more answers.
 func (o *Outgoing) End() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -125,7 +125,7 @@ type asker struct {
 	out      session.Sink
 }
 
-// Ready implements [mcp.Asker] (P-1803).
+// Ready implements [mcp.Asker].
 func (a asker) Ready() bool { return !a.out.Full() }
 
 // Patience implements [mcp.Asker]. Scripts wait as long as they like.

@@ -110,7 +110,7 @@ func (c *Client) LongRunning(ctx context.Context, name string) *tasks.Tool {
 
 func isControl(i item.Item) bool { return tasks.IsControl(i.Name) }
 
-// controls returns the server's own tools for tasks, if the list has long-running tools (TASK-21, TASK-26).
+// controls returns the server's own tools for tasks, if the list has long-running tools.
 func controls(all, offered []item.Item) []json.RawMessage {
 	long := slices.ContainsFunc(offered, func(i item.Item) bool {
 		_, ok := tool.ParseLongRunning(i.JSON)
@@ -141,7 +141,7 @@ func answerOf[R interface {
 	return &calls.Answer{Size: result.Size(), Append: result.AppendJSON}, nil
 }
 
-// promptAsks reports whether a prompt asks the client for missing arguments (M-58).
+// promptAsks reports whether a prompt asks the client for missing arguments.
 func (c *Client) promptAsks(r *calls.Request) bool {
 	return r.Client.Capabilities.ElicitForm && c.prompts.Asks(r.Context, r.Params.Text(mcp.ParamName))
 }
@@ -175,7 +175,7 @@ func (c *Client) readResource(ctx context.Context, r *calls.Request) (*calls.Ans
 	return answer, err
 }
 
-// ResourceRequest reads the name and the URI of a resource from parameters (RES-30).
+// ResourceRequest reads the name and the URI of a resource from parameters.
 func ResourceRequest(params *mcp.Params) (resource.Request, error) {
 	req := resource.Request{Bounded: params.Int(mcp.ParamTimeout) > 0}
 	for _, m := range []struct {
@@ -221,8 +221,7 @@ func firstOf(list ...engine.Find) engine.Find {
 	}
 }
 
-// pageMeta returns a function for the _meta of a page that was read, which hosts use (RES-324,
-// RES-400).
+// pageMeta returns a function for the _meta of a page that was read, which hosts use.
 func pageMeta(find engine.Find) func(ctx context.Context, uri string) json.RawMessage {
 	return func(ctx context.Context, uri string) json.RawMessage {
 		name, err := ui.Name(uri)
@@ -238,7 +237,7 @@ func pageMeta(find engine.Find) func(ctx context.Context, uri string) json.RawMe
 	}
 }
 
-// skillMethods returns the methods of the extension for skills (SK-21 to SK-23). scope is their cacheScope.
+// skillMethods returns the methods of the extension for skills. scope is their cacheScope.
 func (c *Client) skillMethods(scope string) []*calls.Method {
 	return []*calls.Method{
 		{Name: "skills/list", List: true, Scope: scope, Handle: c.listSkills},
@@ -257,7 +256,7 @@ func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration, scop
 // Skills returns the skills folder of the project, or nil.
 func (p *Project) Skills() *skill.Folder { return p.skills }
 
-// skillResources are the SKILL.md files, for clients without the extension (SK-25).
+// skillResources are the SKILL.md files, for clients without the extension.
 func (l *lists) skillResources() source {
 	return source{
 		load: func(context.Context) (any, error) {

@@ -50,7 +50,7 @@ type source struct {
 const maxSources = 4
 
 type prepared struct {
-	hash  string // for cursors
+	hash  string // for cursors
 	bytes []byte // the items, each followed by a comma
 	ends  []int  // where each item ends, after the comma
 }
@@ -63,7 +63,7 @@ func (p *prepared) add(items ...json.RawMessage) {
 	}
 }
 
-// depend makes the hash depend on another value. Alone, the value is the hash.
+// depend makes the hash depend on another value. Alone, the value is the hash.
 func (p *prepared) depend(value string) {
 	if p.hash == "" {
 		p.hash = value
@@ -141,14 +141,14 @@ func (l *lists) itemsOf(kind *kinds.Kind, appendItem appender, keep filter,
 }
 
 type pageOf struct {
-	member string        // the name of the array, also in cursors (P-2002)
+	member string        // the name of the array, also in cursors
 	size   int           // items, if the request has no limit
 	limit  int           // bytes of a response
-	ttl    time.Duration // for how long a client may keep a page (M-31)
+	ttl    time.Duration // for how long a client may keep a page
 	cached string        // if not "", the result has ttlMs and this cacheScope in every revision
 }
 
-// page answers a list request with a page (P-2000, P-2001).
+// page answers a list request with a page.
 func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 	cursor, err := cursorOf(&r.Params)
 	if err != nil {
@@ -193,8 +193,8 @@ func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 // pageRest is more than a page contains next to its items, in bytes.
 const pageRest = 4 << 10
 
-// fit returns the end of a page that begins at from: at most to, and less if the items exceed
-// the limit in bytes (M-35). A page has at least one item.
+// fit returns the end of a page that begins at from: at most to, and less if the items exceed the limit in bytes. A
+// page has at least one item.
 func (p *prepared) fit(from, to, limit int) int {
 	room := p.end(from) + limit - pageRest
 	for to > from+1 && p.end(to) > room {
@@ -211,13 +211,13 @@ func (p *prepared) end(n int) int {
 	return p.ends[n-1]
 }
 
-// lists has the lists for the callers that may use the same items (H-422).
+// lists has the lists for the callers that may use the same items.
 type lists struct {
 	project    *Project
 	caller     *auth.Identity // one of these callers
 	permission string         // see auth.Identity.Permission; "": all items
 
-	tools, anySchema              *list // the second one has any schema (M-34)
+	tools, anySchema              *list // the second one has any schema
 	prompts, resources, templates *list
 
 	mu     sync.Mutex
@@ -332,7 +332,7 @@ func (l *lists) newTools(anySchema bool) *list {
 	return tools
 }
 
-// encodeCursor returns a cursor: the place where the next page of a list begins (P-2002).
+// encodeCursor returns a cursor: the place where the next page of a list begins.
 func encodeCursor(collection string, offset int, hash string, now time.Time) string {
 	var b rawjson.Builder
 	b.Object().Name("ver").Int(1).Name("collection").String(collection).Name("offset").Int(offset).
@@ -345,8 +345,7 @@ var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
 // maxCursor is the maximum length of a cursor, in bytes.
 const maxCursor = 4096
 
-// decodeCursor returns the offset of a cursor, if the cursor belongs to this list in this state
-// (P-2003).
+// decodeCursor returns the offset of a cursor, if the cursor belongs to this list in this state.
 func decodeCursor(cursor, collection, hash string) (offset int, err *mcp.Error) {
 	if len(cursor) > maxCursor {
 		return 0, errCursor
@@ -366,7 +365,7 @@ func decodeCursor(cursor, collection, hash string) (offset int, err *mcp.Error) 
 	return offset, nil
 }
 
-// cursorOf returns the cursor of a list request, or "". nextCursor is an alias (P-2000).
+// cursorOf returns the cursor of a list request, or "". nextCursor is an alias.
 func cursorOf(params *mcp.Params) (string, *mcp.Error) {
 	v := params.Get(mcp.ParamCursor)
 	if v == nil {

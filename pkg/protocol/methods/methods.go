@@ -42,7 +42,7 @@ type Project struct {
 // NewProject returns the project that an engine runs.
 func NewProject(e *engine.Engine, self seal.Self) *Project {
 	p := e.Project
-	most := max(1, min(256, capacity.PartsOf(capacity.Files()).Results)) // each result has an open file (LR-21)
+	most := max(1, min(256, capacity.PartsOf(capacity.Files()).Results)) // each result has an open file
 	skills := skill.Open(skill.Dir(p.Root), p.Discovery.ResourcesTTL, e.Log)
 	if skills != nil && e.Lock != nil {
 		skills.Withhold = e.Lock.WithholdSkill
@@ -113,7 +113,7 @@ func (p *Project) NewClient(c Config) *Client {
 	}
 }
 
-// cacheScope returns who may share a list: another caller may use other items (H-422).
+// cacheScope returns who may share a list: another caller may use other items.
 func (c *Client) cacheScope() string {
 	if c.Caller != nil {
 		return "private"
@@ -154,8 +154,8 @@ func ownerOf(self seal.Self) func(token, caller string) string {
 	return func(token, caller string) string { return self.Name(bound(token, caller)) }
 }
 
-// Owner returns the replica with the stored result that a request reads or searches. gone is the error if
-// that replica cannot be reached. The owner is zero for all requests that this process answers (LR-13).
+// Owner returns the replica with the stored result that a request reads or searches. gone is the error if that replica
+// cannot be reached. The owner is zero for all requests that this process answers.
 func Owner(self seal.Self, caller *auth.Identity, method string, params *mcp.Params) (o seal.Owner, gone *mcp.Error) {
 	var uri string
 	switch {

@@ -26,7 +26,7 @@ type Stateless struct {
 	results *Results
 }
 
-// Results have the members of each result: its type, and the server (M-30).
+// Results have the members of each result: its type, and the server.
 type Results struct{ complete, inputRequired, task, meta []rawjson.Member }
 
 // NewResults returns the members of the results for all clients.
@@ -39,8 +39,7 @@ func NewResults(m *project.Meta) *Results {
 	}
 }
 
-// New returns the protocol of a new client. Its requests have the roots of a client that names
-// none (P-2100).
+// New returns the protocol of a new client. Its requests have the roots of a client that names none.
 func New(p *project.Project, own roots.Scope, calling *suspended.Client, results *Results) *Stateless {
 	return &Stateless{
 		project: p, calls: calling, results: results, roots: func(context.Context, *calls.Request) roots.Scope { return own },
@@ -71,8 +70,8 @@ func ReadMeta(meta json.RawMessage) (m Meta) {
 	return m
 }
 
-// Claims reports whether a request belongs to this protocol: no other protocol has its method, or
-// one of its members of _meta (M-1).
+// Claims reports whether a request belongs to this protocol: no other protocol has its method, or one of its members of
+// _meta.
 func (m *Meta) Claims(method string) bool {
 	return m.version != nil || m.capabilities != nil || m.clientInfo != nil || m.level != nil || method == MethodDiscover
 }
@@ -80,7 +79,7 @@ func (m *Meta) Claims(method string) bool {
 // Version returns the revision that the request names, or nil.
 func (m *Meta) Version() json.RawMessage { return m.version }
 
-// ClientSession returns what a request may use of its client (M-10 to M-12).
+// ClientSession returns what a request may use of its client.
 func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 	refuse := func(text string) (calls.ClientSession, *mcp.Error) {
 		return calls.ClientSession{}, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData(text)
@@ -114,7 +113,7 @@ func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 		Links: true}, nil
 }
 
-// noLogs returns a threshold above all levels, for requests that name no level (M-71).
+// noLogs returns a threshold above all levels, for requests that name no level.
 func noLogs() mcp.Level { return mcp.Emergency + 1 }
 
 // Handle implements [calls.Protocol].
@@ -125,8 +124,7 @@ func (st *Stateless) Handle(ctx context.Context, r *calls.Request) (*calls.Answe
 	return r.Method.Handle(ctx, r)
 }
 
-// Extra implements [calls.Protocol]: the type of the result, the server, and how long a client
-// may keep the result (M-30, M-31).
+// Extra implements [calls.Protocol]: the type of the result, the server, and how long a client may keep the result.
 func (st *Stateless) Extra(r *calls.Request, a *calls.Answer) mcp.Extra {
 	e := mcp.Extra{Members: st.results.complete, Meta: st.results.meta}
 	switch {
@@ -141,8 +139,8 @@ func (st *Stateless) Extra(r *calls.Request, a *calls.Answer) mcp.Extra {
 	return e
 }
 
-// Fault implements [calls.Protocol]. The revision reserves the codes from -32099 to -32000, so
-// codes of the handshake protocol and of scripts in that range are replaced (M-40).
+// Fault implements [calls.Protocol]. The revision reserves the codes from -32099 to -32000, so codes of the handshake
+// protocol and of scripts in that range are replaced.
 func (*Stateless) Fault(e *mcp.Error) *mcp.Error {
 	switch {
 	case e.Own && e.Code == mcp.CodeMissingCapability:
@@ -157,7 +155,7 @@ func (*Stateless) Fault(e *mcp.Error) *mcp.Error {
 // Asker implements [calls.Protocol].
 func (*Stateless) Asker(session.Sink) mcp.Asker { return nil }
 
-// AppendDiscovery appends the result of server/discover (M-20, M-21).
+// AppendDiscovery appends the result of server/discover.
 func (st *Stateless) AppendDiscovery(dst []byte, client *mcp.Capabilities) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("resultType").String("complete").Name("supportedVersions").Strings(revision.Versions())

@@ -42,8 +42,8 @@ func NewLists(ctx context.Context, p *project.Project, catalog *registry.Catalog
 	return &Lists{project: p, catalog: catalog, skills: skills, ctx: ctx, running: make(chan struct{}, 1)}
 }
 
-// families are the lists of the protocol, in the order of their notifications. To clients,
-// resources, templates and UI resources are one list. Completions have no list.
+// families are the lists of the protocol, in the order of their notifications. To clients, resources, templates and UI
+// resources are one list. Completions have no list.
 var families = [...]struct {
 	name, filter string // filter is the family's name in a request for a stream
 	kinds        []*kinds.Kind
@@ -56,7 +56,7 @@ var families = [...]struct {
 // A set contains families, by index.
 type set [len(families)]bool
 
-// checkPause is the minimum time between two checks (P-1903).
+// checkPause is the minimum time between two checks.
 const checkPause = time.Second
 
 // start is called when a client begins to listen.
@@ -89,8 +89,7 @@ func (l *Lists) baseline(ctx context.Context) {
 	l.changes(ctx, registry.Poll{Fresh: true})
 }
 
-// Edited is called after a call of a tool, which can have changed the project. Streams are
-// notified at once (M-63).
+// Edited is called after a call of a tool, which can have changed the project. Streams are notified at once.
 func (l *Lists) Edited() {
 	if !l.started.Load() || !slices.ContainsFunc(l.all(), (*Client).Streaming) || l.fresh.Swap(true) {
 		return
@@ -265,7 +264,7 @@ func (c *Client) SessionMethods() []*calls.Method {
 	}
 }
 
-// MethodListen is the method whose response is a stream that stays open (M-60).
+// MethodListen is the method whose response is a stream that stays open.
 const MethodListen = "subscriptions/listen"
 
 // StreamMethods returns the methods of the stateless protocol.
@@ -289,7 +288,7 @@ func (c *Client) listening() bool { return c.sessionListens() || c.Streaming() }
 
 func (c *Client) canBeNotified() bool { return c.listening() && !c.Session.Full() }
 
-// changed notifies the session, and each stream that asked for a family, of changed lists (M-61).
+// changed notifies the session, and each stream that asked for a family, of changed lists.
 func (c *Client) changed(touched set) {
 	if touched[1] {
 		c.reconsider()

@@ -25,14 +25,13 @@ type stream struct {
 
 // Limits of streams.
 const (
-	MaxStreams  = 64   // that a client may have open over stdio (M-60)
+	MaxStreams  = 64   // that a client may have open over stdio
 	maxStreamID = 1024 // bytes, because each notification contains the id
 )
 
 var errStreams = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
 
-// listen opens a stream. Its first message acknowledges the notifications that it will get
-// (M-60, M-64).
+// listen opens a stream. Its first message acknowledges the notifications that it will get.
 func (c *Client) listen(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	wanted := rawjson.Get(r.Params.Raw, "notifications")
 	switch {
@@ -148,7 +147,7 @@ func (c *Client) HasStream(id jsonrpc.ID) bool {
 	return len(c.streams) > 0 && c.streamIndex(id.Key()) >= 0
 }
 
-// CancelStream ends a stream without an answer, and reports whether there was one (M-62).
+// CancelStream ends a stream without an answer, and reports whether there was one.
 func (c *Client) CancelStream(key string) bool {
 	c.mu.Lock()
 	i := c.streamIndex(key)
@@ -170,7 +169,7 @@ func (c *Client) unwatch(st *stream) {
 	}
 }
 
-// EndStreams answers every stream, because the server ends (M-62).
+// EndStreams answers every stream, because the server ends.
 func (c *Client) EndStreams() {
 	c.mu.Lock()
 	list := c.streams

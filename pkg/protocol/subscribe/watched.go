@@ -62,7 +62,7 @@ type watched struct {
 }
 
 const (
-	maxSubscriptions = 1000    // of a client (RES-147)
+	maxSubscriptions = 1000    // of a client
 	maxURIs          = 1 << 20 // bytes of their URIs
 	maxUnsubscribed  = 1 << 16 // URIs that are remembered for subscribes that still read
 )
@@ -81,8 +81,7 @@ func (w *watches) arrived(r *calls.Request) {
 	})
 }
 
-// end ends subscriptions when an unsubscribe arrives (RES-146). A subscribe that arrives later is
-// not affected.
+// end ends subscriptions when an unsubscribe arrives. A subscribe that arrives later is not affected.
 func (w *watches) end(r *calls.Request) {
 	id, uri := r.Params.Text(mcp.ParamSubscription), r.Params.Text(mcp.ParamURI)
 	w.mu.Lock()
@@ -114,8 +113,7 @@ func (w *watches) hasRead(r *calls.Request, uri string) (unsubscribed bool) {
 	return unsubscribed
 }
 
-// subscribe answers resources/subscribe (RES-141 to RES-143). Later reads are compared with the
-// content at the response.
+// subscribe answers resources/subscribe. Later reads are compared with the content at the response.
 func (c *Client) subscribe(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	req, err := methods.ResourceRequest(&r.Params)
 	if err != nil {
@@ -187,8 +185,7 @@ func (w *watches) add(watch *resource.Watch, r *calls.Request, notify func() boo
 	return sub, nil
 }
 
-// settle is called when the response for a subscription was queued, or will not be sent
-// (RES-143).
+// settle is called when the response for a subscription was queued, or will not be sent.
 func (w *watches) settle(sub *subscription, sent bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -199,7 +196,7 @@ func (w *watches) settle(sub *subscription, sent bool) {
 	}
 }
 
-// unsubscribe answers resources/unsubscribe (RES-146). [watches.end] has done the work.
+// unsubscribe answers resources/unsubscribe. [watches.end] has done the work.
 func unsubscribe(_ context.Context, r *calls.Request) (*calls.Answer, error) {
 	if r.Params.Text(mcp.ParamSubscription) == "" && r.Params.Text(mcp.ParamURI) == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Resource uri required")
@@ -233,8 +230,8 @@ func (w *watches) reconsider() {
 }
 
 const (
-	pollReads  = 4                // at once (RES-144)
-	remoteRest = 30 * time.Second // between two reads over the network (RES-149)
+	pollReads  = 4                // at once
+	remoteRest = 30 * time.Second // between two reads over the network
 )
 
 // poll checks the watched resources in rounds, until no resource is watched. An unchanged file costs one
@@ -294,8 +291,8 @@ func (w *watches) due(list []*watched) (due []*watched, over bool) {
 	return list, false
 }
 
-// checked ends a check, and notifies the client of a change (RES-145). It holds the lock, so that
-// no notification follows an unsubscribe.
+// checked ends a check, and notifies the client of a change. It holds the lock, so that no notification follows an
+// unsubscribe.
 func (w *watches) checked(of *watched, changed bool) {
 	w.mu.Lock()
 	of.busy = false

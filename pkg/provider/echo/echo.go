@@ -25,7 +25,7 @@ func Check(uri string) error {
 	return nil
 }
 
-// Read returns the text after the scheme, with spaces for %20 (RES-130).
+// Read returns the text after the scheme, with spaces for %20.
 func (Provider) Read(_ context.Context, uri string, limit int) ([]byte, error) {
 	if err := Check(uri); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func find(roots, list []string, plain int) (*os.File, error) {
 	return nil, failure
 }
 
-// open opens a regular file below one of the roots (RES-82 to RES-84).
+// open opens a regular file below one of the roots.
 func open(roots []string, path string) (*os.File, *provider.Failure) {
 	if f := openDirectly(roots, path); f != nil {
 		return f, nil
@@ -182,10 +182,10 @@ var (
 		Message: "Invalid file URI: ~ is not expanded; write the whole path"}
 )
 
-// names returns the absolute, clean paths that a URI can mean, in the order in which they are
-// tried. plain is the index of the usual meaning: without query and fragment, and with escapes
-// decoded once. Earlier paths include the query, because a file name may contain a question mark.
-// The path after plain keeps its escapes (RES-80, RES-81). dir is the base of relative paths.
+// names returns the absolute, clean paths that a URI can mean, in the order in which they are tried. plain is the index
+// of the usual meaning: without query and fragment, and with escapes decoded once. Earlier paths include the query,
+// because a file name may contain a question mark. The path after plain keeps its escapes. dir is the base of relative
+// paths.
 func names(uri, dir string) (list []string, plain int, err error) {
 	if uri == "" || strings.ContainsRune(uri, 0) {
 		return nil, 0, errURI
@@ -217,8 +217,8 @@ func names(uri, dir string) (list []string, plain int, err error) {
 	return list, plain, nil
 }
 
-// withoutScheme turns a file URI into a path, absolute or relative to the project. Text without a
-// scheme is returned unchanged (RES-80).
+// withoutScheme turns a file URI into a path, absolute or relative to the project. Text without a scheme is returned
+// unchanged.
 func withoutScheme(uri string) string {
 	name, ok := ascii.CutPrefixFold(uri, "file://")
 	if !ok {

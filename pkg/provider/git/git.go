@@ -68,7 +68,7 @@ func New(env project.Env, network hosts.Network) *Provider {
 	}
 }
 
-// Read fetches a file. It fetches a cached file again only if the ref names another commit (RES-128).
+// Read fetches a file. It fetches a cached file again only if the ref names another commit.
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	if !p.on {
 		return nil, &provider.Failure{Status: provider.Invalid,
@@ -199,7 +199,7 @@ func (p *Provider) refusal(r *hosts.Refusal) error {
 	return f
 }
 
-// A refName is a ref as the user wrote it (RES-123).
+// A refName is a ref as the user wrote it.
 type refName string
 
 // names returns the full ref names that w can mean, by precedence.
@@ -257,7 +257,7 @@ func (w refName) settle(r *remote) (id string, err error) {
 	return "", errNoRef
 }
 
-// A budget is the number of bytes that may still be received or unpacked (RES-124).
+// A budget is the number of bytes that may still be received or unpacked.
 type budget struct{ left int64 }
 
 var errTooLarge = errors.New("the repository is too large")
@@ -343,7 +343,7 @@ func lookUp(tree []byte, name string, size int) (e entry, ok bool, err error) {
 	return e, false, nil
 }
 
-// find returns the id of the file at a path below a tree. It follows symbolic links within the tree (RES-125).
+// find returns the id of the file at a path below a tree. It follows symbolic links within the tree.
 func find(c *checkout, root, path string, idSize int) (string, error) {
 	absent := func(what string) (string, error) {
 		return "", &provider.Failure{Status: provider.NotFound, Log: "File " + path + " " + what}

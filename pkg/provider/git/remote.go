@@ -76,8 +76,7 @@ func (r *remote) discover(wanted func(name, id string) bool) error {
 	return web.ProtocolError("the server redirects too often")
 }
 
-// follow changes the path of the repository after a redirect. The redirect must keep the host, the
-// port and https (RES-127).
+// follow changes the path of the repository after a redirect. The redirect must keep the host, the port and https.
 func (r *remote) follow(to string) error {
 	target := to
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {

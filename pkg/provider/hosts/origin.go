@@ -39,7 +39,7 @@ func (o Origin) String() string {
 // A Reason explains why a host is refused.
 type Reason string
 
-// The reasons, in the order in which they are checked (RES-107).
+// The reasons, in the order in which they are checked.
 const (
 	Malformed  Reason = "the URI is malformed" // backslash, space, control character
 	NoHost     Reason = "the URI lacks a host"
@@ -70,9 +70,8 @@ func (r *Refusal) Name() string {
 	return r.Host
 }
 
-// Cut splits a URI after the authority, which ends at the first '/', '?' or '#'. ok is false for
-// another scheme. Cut refuses URIs with characters that some programs read as separators and others
-// do not (RES-100).
+// Cut splits a URI after the authority, which ends at the first '/', '?' or '#'. ok is false for another scheme. Cut
+// refuses URIs with characters that some programs read as separators and others do not.
 func Cut(uri, scheme string) (authority, rest string, ok bool, err error) {
 	rest, ok = ascii.CutPrefixFold(uri, scheme+"://")
 	if !ok {
@@ -166,8 +165,8 @@ func isName(host string) bool {
 	return true
 }
 
-// endsInNumber reports whether some program would read a name as an IPv4 address, such as 127.1,
-// 0177.0.0.1, 2130706433 or 0x7f000001 (RES-102).
+// endsInNumber reports whether some program would read a name as an IPv4 address, such as 127.1, 0177.0.0.1, 2130706433
+// or 0x7f000001.
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if hex, ok := strings.CutPrefix(last, "0x"); ok {

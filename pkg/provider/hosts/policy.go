@@ -26,7 +26,7 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// A Policy defines which hosts are permitted (RES-104). The zero value permits no host.
+// A Policy defines which hosts are permitted. The zero value permits no host.
 type Policy struct {
 	allow, deny []item
 	all         bool
@@ -72,7 +72,7 @@ func (p *Policy) items(env map[string]string, list string, parse func(string) (i
 func parseItem(text string) (item, bool) {
 	name, wild := strings.CutPrefix(text, "*.")
 	name, _ = unbracketed(name)
-	name = strings.TrimSuffix(ascii.Lower(name), ".") // lists may contain a final dot, URIs may not (RES-100)
+	name = strings.TrimSuffix(ascii.Lower(name), ".") // lists may contain a final dot, URIs may not
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return item{addr: addr}, !wild && addr.Zone() == ""
 	}
@@ -140,7 +140,7 @@ func isLocalName(host string) bool {
 	return strings.HasSuffix(host, ".localhost")
 }
 
-// Report returns the log line for a refusal: the reason, and the invalid items of the lists (RES-104, RES-107).
+// Report returns the log line for a refusal: the reason, and the invalid items of the lists.
 func (p Policy) Report(r *Refusal) string {
 	text := r.Error()
 	if len(p.noHosts) > 0 {
@@ -149,9 +149,8 @@ func (p Policy) Report(r *Refusal) string {
 	return text
 }
 
-// Address ranges that must not be contacted (RES-103). An IPv6 address with an embedded IPv4
-// address is checked as that IPv4 address. The tables are made at first use, so a server without
-// network providers does not pay for them.
+// Address ranges that must not be contacted. An IPv6 address with an embedded IPv4 address is checked as that IPv4
+// address. The tables are made at first use, so a server without network providers does not pay for them.
 var (
 	refused4 = prefixes(
 		"0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
@@ -231,8 +230,7 @@ type Network struct {
 	DialProxy func(ctx context.Context, hostport string) (net.Conn, error)
 }
 
-// System returns the network of this machine. Its Dial checks at connection time that the address
-// is public (RES-105).
+// System returns the network of this machine. Its Dial checks at connection time that the address is public.
 func System() Network {
 	return Network{
 		Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {

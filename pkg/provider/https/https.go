@@ -40,7 +40,7 @@ func New(env project.Env, network hosts.Network) *Provider {
 	}
 }
 
-// Read fetches a URI. It does not follow redirects: a redirect is a failure that contains the target (RES-113).
+// Read fetches a URI. It does not follow redirects: a redirect is a failure that contains the target.
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	data, _, err := p.ReadTyped(ctx, uri, limit)
 	return data, err

@@ -67,7 +67,7 @@ func invalid(message string) error {
 
 var errURI = invalid("Invalid git+https URI")
 
-// ParseGit parses git+https://HOST[:PORT]/REPOSITORY#[REF:]PATH (RES-121).
+// ParseGit parses git+https://HOST[:PORT]/REPOSITORY#[REF:]PATH.
 func ParseGit(uri string) (l Git, err error) {
 	authority, rest, ok, err := hosts.Cut(uri, "git+https")
 	if !ok {
@@ -115,7 +115,7 @@ func isRef(ref string) bool {
 		len(ref) <= 1000 && !strings.ContainsFunc(ref, isOdd)
 }
 
-// IsCommit reports whether a ref is a complete or abbreviated commit id (RES-123).
+// IsCommit reports whether a ref is a complete or abbreviated commit id.
 func IsCommit(ref string) bool {
 	return len(ref) >= 7 && len(ref) <= 64 && strings.Trim(ref, "0123456789abcdefABCDEF") == ""
 }

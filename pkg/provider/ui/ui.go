@@ -32,7 +32,7 @@ type Provider struct {
 	// Find returns the registry entry of a page, or nil. If Find is nil, the provider derives the
 	// directory from the name.
 	Find      func(ctx context.Context, name string) (json.RawMessage, error)
-	Most      int // maximum bytes of a page (RES-323)
+	Most      int // maximum bytes of a page
 	Templates *uitemplate.Cache
 }
 
@@ -42,7 +42,7 @@ const (
 	maxMeta   = 1 << 20 // bytes of a ui.meta.json
 )
 
-// Read returns the HTML of a page (RES-320 to RES-323).
+// Read returns the HTML of a page.
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	name, err := Name(uri)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 // A place is a directory that may contain a page. It is opened through base, so no symbolic link leads out of base.
 type place struct{ base, dir string }
 
-// places returns the directories that may contain a page, by precedence (RES-321).
+// places returns the directories that may contain a page, by precedence.
 func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
 	if p.Find != nil {
 		entry, err := p.Find(ctx, name)
@@ -116,8 +116,8 @@ func (p *Provider) read(at place, limit int) ([]byte, error) {
 	return p.render(template, rawjson.Get(meta, "config"), limit)
 }
 
-// readMeta returns the metadata of a page, or nil if the file is missing or invalid. The registry
-// reports invalid files (RES-306).
+// readMeta returns the metadata of a page, or nil if the file is missing or invalid. The registry reports invalid
+// files.
 func readMeta(dir *os.Root) json.RawMessage {
 	f, err := openPlain(dir, metaFile)
 	if err != nil {
@@ -211,8 +211,8 @@ func refusal(err error) *provider.Failure {
 
 var errScheme = &provider.Failure{Status: provider.Invalid, Message: "Invalid URI scheme: expected ui://"}
 
-// Name returns the name of the page that a URI means: the path, or the authority if there is no
-// path (RES-320). It may have several segments. No segment may be hidden or lead upwards.
+// Name returns the name of the page that a URI means: the path, or the authority if there is no path. It may have
+// several segments. No segment may be hidden or lead upwards.
 func Name(uri string) (string, error) {
 	name, ok := ascii.CutPrefixFold(uri, "ui://")
 	if !ok {

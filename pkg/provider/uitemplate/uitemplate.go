@@ -1,12 +1,10 @@
-// Package uitemplate renders the built-in views of MCP Apps. From a template's name and a
-// configuration, it creates one HTML document (resources section 20). Documents load no
-// other files, so they work under the policy of hosts for views without declared domains
-// (RES-381, RES-402).
+// Package uitemplate renders the built-in views of MCP Apps. From a template's name and a configuration, it creates one
+// HTML document (resources section 20). Documents load no other files, so they work under the policy of hosts for views
+// without declared domains.
 //
-// page/ has the parts of the documents. page.css and view.js are in every document; the
-// other files belong to the template of the same name. view.js communicates with the host
-// (RES-401) and reads its results (RES-383). The script of a template has its configuration
-// as `config`.
+// page/ has the parts of the documents. page.css and view.js are in every document; the other files belong to the
+// template of the same name. view.js communicates with the host and reads its results. The script of a template has its
+// configuration as `config`.
 package uitemplate
 
 import (
@@ -41,16 +39,15 @@ func Names() (names []string) {
 	return names
 }
 
-// An UnknownError is the error for an unknown template name (RES-380).
+// An UnknownError is the error for an unknown template name.
 type UnknownError string
 
 func (e UnknownError) Error() string { return "Unknown template: " + string(e) }
 
 var errNotJSON = errors.New("the configuration must be one JSON object")
 
-// Render returns the document of a template. The same configuration produces the same bytes
-// (RES-388). The error is an [UnknownError], [errNotJSON], or names the faulty part of the
-// configuration.
+// Render returns the document of a template. The same configuration produces the same bytes. The error is an
+// [UnknownError], [errNotJSON], or names the faulty part of the configuration.
 func Render(name string, config []byte) ([]byte, error) {
 	at := slices.Index(Names(), name)
 	if at < 0 {
@@ -71,8 +68,8 @@ func Render(name string, config []byte) ([]byte, error) {
 	return p.document(name), nil
 }
 
-// marshal returns a value for the script. encoding/json escapes its text so that it cannot
-// end the <script> element or begin another one (RES-382).
+// marshal returns a value for the script. encoding/json escapes its text so that it cannot end the <script> element or
+// begin another one.
 func marshal(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -130,7 +127,7 @@ func (m *markup) raw(pieces ...string) *markup {
 	return m
 }
 
-// text adds escaped text as content or in a quoted attribute (RES-382).
+// text adds escaped text as content or in a quoted attribute.
 func (m *markup) text(s string) *markup {
 	m.WriteString(html.EscapeString(strings.ReplaceAll(s, "\x00", "\uFFFD")))
 	return m
@@ -147,8 +144,7 @@ func constant(name string, value any) string {
 	return "const " + name + " = " + string(marshal(value)) + ";\n"
 }
 
-// A Cache keeps the documents that were used most recently (RES-388). It is safe for
-// concurrent use.
+// A Cache keeps the documents that were used most recently. It is safe for concurrent use.
 type Cache struct{ documents recent.Cache[key, []byte] }
 
 type key struct {

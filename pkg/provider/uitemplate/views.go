@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// dataTable shows rows that can be sorted by column (RES-387).
+// dataTable shows rows that can be sorted by column.
 func dataTable(c object) page {
 	type column struct {
 		Key string `json:"key"`
@@ -136,7 +136,7 @@ func kanban(c object) page {
 var inputs = []string{"text", "email", "password", "number", "date", "time", "datetime-local", "url", "tel", "range",
 	"color"}
 
-// form asks for values and calls a tool with them (RES-386).
+// form asks for values and calls a tool with them.
 func form(c object) page {
 	p := page{title: c.text("title", "Form")}
 	b := &p.body

@@ -14,16 +14,14 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Declaration lists the capabilities of a tool, and single files, programs and ports
-// that it needs beyond them (R-202, CF-17).
+// A Declaration lists the capabilities of a tool, and single files, programs and ports that it needs beyond them.
 type Declaration struct {
 	Given        bool // the tool has a declaration, which may be empty
 	Capabilities []Capability
 	Extras
 }
 
-// Extras are single paths, programs and ports that a tool may use without the whole
-// capability (CF-17). Paths are as written.
+// Extras are single paths, programs and ports that a tool may use without the whole capability. Paths are as written.
 type Extras struct {
 	Read, Write []string // files, or directories with everything below them
 	Exec        []string // programs: a path, or a name to be found on PATH
@@ -61,12 +59,11 @@ var Declaring = []Member{
 	{memberLevel, "a string", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.String }},
 }
 
-// Unreadable is the member of a registry entry with the reason why the declaration of the tool cannot be
-// read (CF-63).
+// Unreadable is the member of a registry entry with the reason why the declaration of the tool cannot be read.
 const Unreadable = "unreadable"
 
-// DeclarationOf returns the declaration in a registry entry, without unknown capabilities (CF-3).
-// The error is the reason why the declaration cannot be read; then the tool must not run.
+// DeclarationOf returns the declaration in a registry entry, without unknown capabilities. The error is the reason why
+// the declaration cannot be read; then the tool must not run.
 func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
 	fault := func(reason string) { err = cmp.Or(err, errors.New(reason)) }
 	rawjson.Each(item, func(name, value json.RawMessage) {
@@ -100,7 +97,7 @@ func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
 	return d, nil
 }
 
-// Harmless returns the part of a declaration that changes nothing and contacts nobody (T-521).
+// Harmless returns the part of a declaration that changes nothing and contacts nobody.
 func (d *Declaration) Harmless() Declaration {
 	h := Declaration{Given: true, Extras: Extras{Read: slices.Concat(d.Read, d.Write), Exec: d.Exec}}
 	if !d.Given || d.Has(Search) || d.Has(Edit) || d.Has(FileSystem) {
@@ -251,7 +248,7 @@ func FileRemedy(capability string) string {
 	return fmt.Sprintf(`the capability %s, or the path in "confine": {"read": [...]} or {"write": [...]}`, capability)
 }
 
-// A Capability is a kind of action that a tool declares (R-202).
+// A Capability is a kind of action that a tool declares.
 type Capability string
 
 // The capabilities.
@@ -263,7 +260,7 @@ const (
 	Edit       Capability = "Edit"       // changes content the user owns
 )
 
-// Capabilities are the known capabilities, in the order in which they are stored (R-201).
+// Capabilities are the known capabilities, in the order in which they are stored.
 var Capabilities = []Capability{FileSystem, Process, Network, Search, Edit}
 
 // ParseCapability reads the name of a capability in upper or lower case.

@@ -1,8 +1,7 @@
 // Package access decides which tools a server offers (registry section 20).
 //
-// A tool declares capabilities, and a project is used at a security [Level], which
-// covers a set of capabilities. A level does not sandbox a tool. [Confinement]
-// selects the tools that the kernel confines to their declarations.
+// A tool declares capabilities, and a project is used at a security [Level], which covers a set of capabilities. A
+// level does not sandbox a tool. [Confinement] selects the tools that the kernel confines to their declarations.
 package access
 
 import (
@@ -17,8 +16,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Level is a security level. A project offers the tools whose capabilities its level
-// covers. Each level covers the capabilities of the lower levels too.
+// A Level is a security level. A project offers the tools whose capabilities its level covers. Each level covers the
+// capabilities of the lower levels too.
 type Level string
 
 // The levels, the lowest first. The zero value counts as Full.
@@ -29,7 +28,7 @@ const (
 	Full       Level = "full"       // all tools, also without a declaration
 )
 
-// RegistryLogger is the logger of messages about the registry as a whole.
+// RegistryLogger is the logger of messages about the registry as a whole.
 const RegistryLogger = "mcp.registry"
 
 // levels are the levels in ascending order, with the capabilities that each adds.
@@ -60,10 +59,9 @@ func (l Level) rank() int {
 	return -1
 }
 
-// EffectiveLevel returns the level at which a project's tools are offered. It is the
-// lower of the operator's and the project's level, so that neither can loosen the
-// other. An unknown level is logged and counts as the lowest. Programs call
-// EffectiveLevel once, when they start.
+// EffectiveLevel returns the level at which a project's tools are offered. It is the lower of the operator's and the
+// project's level, so that neither can loosen the other. An unknown level is logged and counts as the lowest. Programs
+// call EffectiveLevel once, when they start.
 func EffectiveLevel(p *project.Project, log mcp.LogFunc) Level {
 	effective := Full
 	for _, asked := range []struct{ value, source string }{
@@ -88,9 +86,8 @@ func EffectiveLevel(p *project.Project, log mcp.LogFunc) Level {
 	return effective
 }
 
-// LevelOf returns the level that a tool needs, given its registry entry. It is the
-// higher of the tool's securityLevel and the lowest level that covers its declaration.
-// Unknown values in the entry need the highest level.
+// LevelOf returns the level that a tool needs, given its registry entry. It is the higher of the tool's securityLevel
+// and the lowest level that covers its declaration. Unknown values in the entry need the highest level.
 func LevelOf(item json.RawMessage) Level {
 	needed := Restricted
 	raise := func(l Level) {
@@ -157,8 +154,7 @@ func (l Level) Refusal(item json.RawMessage) *mcp.Error {
 	return err
 }
 
-// A Confinement selects the tools that the kernel confines to their capabilities (CF-1).
-// The zero value selects no tool.
+// A Confinement selects the tools that the kernel confines to their capabilities. The zero value selects no tool.
 type Confinement struct {
 	Declared bool // tools that declare capabilities
 	All      bool // also tools that declare nothing
@@ -197,9 +193,8 @@ func ParseConfinement(text string) (c Confinement, ok bool) {
 	return c, !both || strings.TrimSpace(more) == "required"
 }
 
-// EffectiveConfinement returns the stricter of the operator's mode and the project's mode,
-// so that neither can loosen the other. An unknown mode is logged and counts as the
-// strictest mode (CF-2).
+// EffectiveConfinement returns the stricter of the operator's mode and the project's mode, so that neither can loosen
+// the other. An unknown mode is logged and counts as the strictest mode.
 func EffectiveConfinement(p *project.Project, log mcp.LogFunc) Confinement {
 	effective := Confinement{}
 	for _, asked := range []struct{ value, byDefault, source string }{

@@ -57,12 +57,11 @@ type Reader struct {
 // NewReader returns the reader of a project. It reads nothing yet.
 func NewReader(p *project.Project) *Reader { return &Reader{project: p} }
 
-// A Fault is the reason why register.json cannot be used. It makes kinds unavailable
-//
+// A Fault is the reason why register.json cannot be used. It makes kinds unavailable.
 type Fault struct {
 	Text         string
 	Line, Column int  // of a syntax error, else 0
-	Insecure     bool // other users could have written the file, so it is ignored
+	Insecure     bool // other users could have written the file, so it is ignored
 }
 
 func (e *Fault) Error() string { return e.Text }
@@ -123,8 +122,8 @@ func ReadFile(p *project.Project) ([]byte, error) {
 	return text, nil
 }
 
-// Parse parses the text of register.json. The error, a [*Fault], concerns all kinds.
-// List.Err is the error of the list of one kind.
+// Parse parses the text of register.json. The error, a [*Fault], concerns all kinds. List.Err is the error of the list
+// of one kind.
 func Parse(text []byte) (*Document, error) {
 	doc, err := item.CheckJSON(text, item.MaxNesting)
 	if err != nil {
@@ -144,7 +143,7 @@ func Parse(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// mergeable are the kinds that merge may name.
+// mergeable are the kinds that merge may name.
 var mergeable = []string{"tools", "resources", "prompts"}
 
 // topLevel reads a document, but not its entries.
@@ -223,13 +222,13 @@ type List struct {
 	Origin  string // JSONFile or HookFile
 	text    []byte // of the file that contains the entries; nil: there is no file
 	entries []json.RawMessage
-	extras  bool  // keep unknown fields
-	sorted  bool  // sort by name, else keep the order of the entries
+	extras  bool  // keep unknown fields
+	sorted  bool  // sort by name, else keep the order of the entries
 	Merge   bool  // add the items to the discovered ones, else replace those
 	Err     error // why the list cannot be used, or nil
 }
 
-// listOf returns the entries of an array for a kind.
+// listOf returns the entries of an array for a kind.
 func listOf(kind *kinds.Kind, array json.RawMessage) *List {
 	m := &List{entries: slices.Collect(rawjson.Elements(array)), extras: true}
 	m.Merge = kind.Overlays && len(m.entries) > 0

@@ -75,7 +75,7 @@ func (e *hookFault) Error() string { return "Manual registration " + e.text }
 
 func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil }
 
-// script returns the text of the script, or nil if there is no executable script.
+// script returns the text of the script, or nil if there is no executable script.
 func (h *Hook) script() ([]byte, error) {
 	p := h.p
 	var insecure *trust.InsecureError
@@ -131,7 +131,7 @@ func (h *Hook) Present() bool {
 	return text != nil || err != nil
 }
 
-// holds reports whether the result of the last run is still valid.
+// holds reports whether the result of the last run is still valid.
 func (h *Hook) holds(text []byte) bool {
 	return h.ran && h.o.Now().Before(h.until) && sha256.Sum256(text) == h.sum
 }
@@ -203,8 +203,8 @@ func (h *Hook) run(ctx context.Context, text []byte) (map[string]*List, error) {
 	return listsOf(d, replay(made, h.o.Log), res.Stdout), nil
 }
 
-// copy copies the script to a private file, so that exactly the checked text runs. It also
-// creates the file for the calls of the script.
+// copy copies the script to a private file, so that exactly the checked text runs. It also creates the file for the
+// calls of the script.
 func (h *Hook) copy(text []byte) (copied code.File, calls *callsFile, err error) {
 	dir, err := h.o.Private()
 	if err != nil {
@@ -232,7 +232,7 @@ func (h *Hook) copy(text []byte) (copied code.File, calls *callsFile, err error)
 	return code.File{}, nil, fault
 }
 
-// reportOutput logs that the script printed unexpected output.
+// reportOutput logs that the script printed unexpected output.
 func (h *Hook) reportOutput(printed []byte) {
 	text := strings.TrimSpace(string(bytes.ToValidUTF8(printed, []byte("\uFFFD"))))
 	switch {
@@ -245,9 +245,8 @@ func (h *Hook) reportOutput(printed []byte) {
 	}
 }
 
-// A callsFile is the file to which register.sh writes its calls. It is opened before the
-// script starts and read by its descriptor. So a file that the script puts in its place
-// cannot block the reader.
+// A callsFile is the file to which register.sh writes its calls. It is opened before the script starts and read by its
+// descriptor. So a file that the script puts in its place cannot block the reader.
 type callsFile struct{ *os.File }
 
 func newCallsFile(path string) (*callsFile, error) {
@@ -289,8 +288,8 @@ func (f *callsFile) remove() {
 	os.Remove(f.Name())
 }
 
-// A buffer contains the entries of one kind that register.sh registers. A new buffer accepts
-// entries, as after a call of begin.
+// A buffer contains the entries of one kind that register.sh registers. A new buffer accepts entries, as after a call
+// of begin.
 type buffer struct {
 	closed   bool // by finalize or abort
 	applied  bool // by finalize
@@ -333,8 +332,7 @@ func replay(calls []byte, log mcp.LogFunc) map[string]*buffer {
 	return buffers
 }
 
-// listsOf returns the lists that register.sh registered or printed. Other kinds are not in
-// the map.
+// listsOf returns the lists that register.sh registered or printed. Other kinds are not in the map.
 func listsOf(d *project.Discovery, buffers map[string]*buffer, stdout []byte) map[string]*List {
 	printed, err := item.ParseObject(stdout)
 	if err != nil {
@@ -349,7 +347,7 @@ func listsOf(d *project.Discovery, buffers map[string]*buffer, stdout []byte) ma
 		case b.applied || len(b.payloads) > 0:
 			m = b.list(kind, d.ManualBuffer)
 		case rawjson.KindOf(bulk) == rawjson.Array:
-			m = listOf(kind, bulk) // in the form of register.json
+			m = listOf(kind, bulk) // in the form of register.json
 		default:
 			continue
 		}
@@ -359,7 +357,7 @@ func listsOf(d *project.Discovery, buffers map[string]*buffer, stdout []byte) ma
 	return lists
 }
 
-// list returns the entries that the calls registered.
+// list returns the entries that the calls registered.
 func (b *buffer) list(kind *kinds.Kind, completionLimit int) *List {
 	m := &List{sorted: true, Merge: kind.Overlays && len(b.payloads) > 0}
 	size := 0

@@ -12,9 +12,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A checker checks a field that clients will read. It leaves out the parts that a client
-// would refuse, often together with the whole list that contains them. It returns
-// valid values without copying them.
+// A checker checks a field that clients will read. It leaves out the parts that a client would refuse, often together
+// with the whole list that contains them. It returns valid values without copying them.
 type checker struct {
 	fields   *Fields
 	source   *Source // that the field comes from
@@ -267,8 +266,7 @@ func (c *checker) arguments(v json.RawMessage) json.RawMessage {
 	})
 }
 
-// CheckKeys warns about keys that resemble a known key. Other unknown keys may belong to
-// other programs.
+// CheckKeys warns about keys that resemble a known key. Other unknown keys may belong to other programs.
 func (s *Input) CheckKeys(known []string) {
 	for i := range s.Sources {
 		source := &s.Sources[i]
@@ -286,7 +284,7 @@ func (s *Input) CheckKeys(known []string) {
 }
 
 // NearestKey returns the known key that a name probably means, or "". Case, "_" and "-" do not count, and a known key
-// may have a longer name: timeout means timeoutSecs (CLI-1050).
+// may have a longer name: timeout means timeoutSecs.
 func NearestKey(name string, known []string) string {
 	letters := strings.NewReplacer("_", "", "-", "")
 	plain := strings.ToLower(letters.Replace(name))

@@ -14,9 +14,9 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// UnreadableDeclaration returns the first reason why the declaration of a tool cannot be read, with its
-// place, or "". It reports all reasons. A tool with an unreadable declaration does not run, because the
-// unreadable part may be a restriction (CF-63).
+// UnreadableDeclaration returns the first reason why the declaration of a tool cannot be read, with its place, or "".
+// It reports all reasons. A tool with an unreadable declaration does not run, because the unreadable part may be a
+// restriction.
 func (s *Input) UnreadableDeclaration() (first string) {
 	report := func(field, short string, f Fault) {
 		where := f.String()
@@ -95,7 +95,7 @@ const (
 	maxID  = 128
 )
 
-// IsID reports whether a value can be the id of a tool.
+// IsID reports whether a value can be the id of a tool.
 func IsID(v json.RawMessage) bool {
 	id, _ := rawjson.Text(v)
 	return id != "" && len(id) <= maxID && strings.Trim(id, plain) == "" && strings.IndexByte("_.-", id[0]) < 0
@@ -118,9 +118,8 @@ func IsSemver(text string) bool {
 	return semver.Canonical(v)+semver.Build(v) == v // Canonical completes 1.2 to 1.2.0
 }
 
-// Capabilities returns the capabilities of a tool in the order and the spelling of
-// [access.Capabilities], then the unknown ones. It returns nil if the tool declares
-// nothing.
+// Capabilities returns the capabilities of a tool in the order and the spelling of [access.Capabilities], then the
+// unknown ones. It returns nil if the tool declares nothing.
 func (s *Input) Capabilities() json.RawMessage {
 	given := s.Pick("capabilities", "an array of strings", rawjson.IsStrings)
 	if given == nil {
@@ -150,8 +149,7 @@ func (s *Input) Capabilities() json.RawMessage {
 	return b.Strings(append(list, unknown...)).Bytes()
 }
 
-// Confine returns the "confine" member of a tool without its invalid values, or nil
-// (CF-17).
+// Confine returns the "confine" member of a tool without its invalid values, or nil.
 func (s *Input) Confine() json.RawMessage {
 	given := s.OfKind("confine", rawjson.Object)
 	if given == nil {
@@ -164,7 +162,7 @@ func (s *Input) Confine() json.RawMessage {
 	return extras.JSON()
 }
 
-// contradictions are annotation values that contradict a capability.
+// contradictions are annotation values that contradict a capability.
 var contradictions = []struct {
 	capability access.Capability
 	annotation string
@@ -174,7 +172,7 @@ var contradictions = []struct {
 	{access.Network, "openWorldHint", "false"},
 }
 
-// CheckAnnotations reports annotations that contradict the tool's capabilities.
+// CheckAnnotations reports annotations that contradict the tool's capabilities.
 func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
 	for e := range rawjson.Elements(capabilities) {
 		name, _ := rawjson.Text(e)

@@ -1,14 +1,12 @@
 // Package item builds one item of a registry, such as a tool or a prompt, from its
 // metadata.
 //
-// A [Source] is one object of metadata: a metadata file, an inline header of a script, or
-// an entry of a declared list. [Fields] are the sources of an item in order of precedence
-// (R-35). An [Input] adds the project and the directory of the item, and a [Writer]
-// writes the item's JSON key by key.
+// A [Source] is one object of metadata: a metadata file, an inline header of a script, or an entry of a declared list.
+// [Fields] are the sources of an item in order of precedence. An [Input] adds the project and the directory of the
+// item, and a [Writer] writes the item's JSON key by key.
 //
-// The package checks every field that clients read. If a client would refuse a part of a
-// schema, an annotation or an icon, that part is left out with a warning (R-46). Valid
-// values are copied byte for byte.
+// The package checks every field that clients read. If a client would refuse a part of a schema, an annotation or an
+// icon, that part is left out with a warning. Valid values are copied byte for byte.
 package item
 
 import (
@@ -69,9 +67,8 @@ func (s *Source) Last(name string) json.RawMessage {
 	return nil
 }
 
-// Fields are the sources of one item in order of precedence. A field comes from the first
-// source that has it in the right form. A value of a wrong form causes a warning and
-// counts as missing (R-35).
+// Fields are the sources of one item in order of precedence. A field comes from the first source that has it in the
+// right form. A value of a wrong form causes a warning and counts as missing.
 type Fields struct {
 	Sources []Source
 	Dir
@@ -109,8 +106,7 @@ func (f *Fields) complain(topic Topic, s *Source, value json.RawMessage, name, m
 		Message{Topic: topic, At: s.At(value), Text: fmt.Sprintf("%q must be %s; ignored", name, must)})
 }
 
-// fault reports a fault of a field. A discovered item loses the field with a warning, and
-// a registration fails (R-203, R-207).
+// fault reports a fault of a field. A discovered item loses the field with a warning, and a registration fails.
 func (f *Fields) fault(field, fault string, warning Message) {
 	if f.Reject != nil {
 		f.Reject(field, fault)
@@ -139,8 +135,8 @@ func (f *Fields) Text(name string) (text string, given bool) {
 	return rawjson.Text(f.OfKind(name, rawjson.String))
 }
 
-// Seconds returns a field that is a positive integer, or a string of digits (R-41), as a
-// number. It returns nil if there is no such field.
+// Seconds returns a field that is a positive integer, or a string of digits, as a number. It returns nil if there is no
+// such field.
 func (f *Fields) Seconds(name string) json.RawMessage {
 	return f.number(name, "a positive integer", func(v json.RawMessage) bool { return rawjson.PositiveInt(v) > 0 })
 }
@@ -161,8 +157,8 @@ func (f *Fields) number(name, must string, ok func(json.RawMessage) bool) json.R
 	return rawjson.Int(rawjson.PositiveInt(v))
 }
 
-// putExtras writes the unknown members of the first source, once each and in the order of
-// the source (R-142). It leaves out "$schema", which only editors use.
+// putExtras writes the unknown members of the first source, once each and in the order of the source. It leaves out
+// "$schema", which only editors use.
 func (f *Fields) putExtras(b *rawjson.Builder, known []string) {
 	var added []string
 	for _, m := range f.Sources[0].members {
@@ -185,9 +181,9 @@ type Input struct {
 	Content     string           // the content directory
 	Path        string           // of the content file, relative to the content directory
 	Label       Place            // of the content file or the entry, for messages
-	IconDirs    []string         // the directories for relative icon paths (R-101)
-	KeepUnknown bool             // keep unknown fields of the first source (R-142)
-	Unreadable  []Fault          // why some of the metadata cannot be read (R-36)
+	IconDirs    []string         // the directories for relative icon paths
+	KeepUnknown bool             // keep unknown fields of the first source
+	Unreadable  []Fault          // why some of the metadata cannot be read
 	Buffer      []byte           // memory that the item may be written to
 }
 
@@ -210,8 +206,7 @@ type Dir interface {
 	HasFileIn(dir, name string) bool
 }
 
-// Icons returns the icons of the item, or nil. Icons in files become data URIs (R-101 to
-// R-103).
+// Icons returns the icons of the item, or nil. Icons in files become data URIs.
 func (s *Input) Icons() json.RawMessage {
 	given := s.ofKind(BadIcons, "icons", rawjson.Array)
 	if given == nil {
@@ -247,20 +242,19 @@ func (NoDir) HasFileIn(string, string) bool { return false }
 // A Candidate is an item that may become part of a list.
 type Candidate struct {
 	Item
-	ID   string // the id, or the name if there is no id (R-201)
+	ID   string // the id, or the name if there is no id
 	Path string // of the content file, relative to the content directory; "" for none
 	Tree int    // the index of the kind's tree in which the item was found
 
-	// Claim reserves a value, which no other found item may use. With JSON, the value is
-	// the path, which metadata has assigned to this item (R-71). Without JSON, the value
-	// is the name, and there is no item (R-61).
+	// Claim reserves a value, which no other found item may use. With JSON, the value is the path, which metadata has
+	// assigned to this item. Without JSON, the value is the name, and there is no item.
 	Claim bool
 }
 
 // An Item is one entry of a registry.
 type Item struct {
 	Name string
-	JSON json.RawMessage // as stored, compact (R-45, T-68)
+	JSON json.RawMessage // as stored, compact
 }
 
 // SameCandidate reports whether two candidates are equal.
@@ -277,7 +271,7 @@ func CandidateOf(item json.RawMessage) Candidate {
 	}
 }
 
-// A Writer writes an item. The keys are in the order of the calls (R-13).
+// A Writer writes an item. The keys are in the order of the calls.
 type Writer struct {
 	s *Input
 	b *rawjson.Builder
@@ -334,7 +328,7 @@ func (w Writer) Description() {
 	}
 }
 
-// End returns the item. It adds the unknown fields if the input keeps them (R-142).
+// End returns the item. It adds the unknown fields if the input keeps them.
 func (w Writer) End(known []string) json.RawMessage {
 	if w.s.KeepUnknown {
 		w.s.putExtras(w.b, known)
@@ -344,8 +338,8 @@ func (w Writer) End(known []string) json.RawMessage {
 
 const maxName = 128 // bytes
 
-// CheckName reports whether an item may have a name. If not, CheckName logs the reason, and
-// the caller leaves the item out (R-37).
+// CheckName reports whether an item may have a name. If not, CheckName logs the reason, and the caller leaves the item
+// out.
 func (s *Input) CheckName(name string) bool {
 	fault := ""
 	switch {
@@ -367,11 +361,11 @@ func (s *Input) CheckName(name string) bool {
 	return false
 }
 
-// MaxPlainName is the maximum length of a name that all clients accept (R-37).
+// MaxPlainName is the maximum length of a name that all clients accept.
 const MaxPlainName = 64
 
-// IsPlainName reports whether clients accept the name of a tool. The protocol allows dots.
-// Some clients do not, which "validate" reports (R-37).
+// IsPlainName reports whether clients accept the name of a tool. The protocol allows dots. Some clients do not, which
+// "validate" reports.
 func IsPlainName(name string) bool {
 	return name != "" && len(name) <= MaxPlainName && strings.Trim(name, plain) == ""
 }
@@ -383,8 +377,7 @@ const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.
 // (R-54a).
 const TypeDeclared = "mimeTypeDeclared"
 
-// ProviderOf returns the name of the provider for the scheme of a URI. A provider with this
-// name need not exist (R-54).
+// ProviderOf returns the name of the provider for the scheme of a URI. A provider with this name need not exist.
 func ProviderOf(uri string) string {
 	scheme, _, found := strings.Cut(uri, "://")
 	if !found {
@@ -416,7 +409,7 @@ func URI(p *project.Project, item json.RawMessage) string {
 	).Replace(uri)
 }
 
-// FileURI returns the URI of a file at a path below a directory (R-52).
+// FileURI returns the URI of a file at a path below a directory.
 func FileURI(dir, path string) string {
 	return project.FileURI(filepath.Join(dir, filepath.FromSlash(path)))
 }
@@ -433,7 +426,7 @@ func PathOf(uri string) string {
 	return path
 }
 
-// PageURI returns the URI of a page of a server. Everything but letters, digits and ".~_-" is encoded (RES-305).
+// PageURI returns the URI of a page of a server. Everything but letters, digits and ".~_-" is encoded.
 func PageURI(server, name string) string {
 	escape := func(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 	return "ui://" + escape(server) + "/" + escape(name)

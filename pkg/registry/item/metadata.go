@@ -17,8 +17,7 @@ const (
 	MaxMetadata    = 1 << 20
 )
 
-// MetadataNames returns the possible names of a file's metadata file in order of
-// precedence.
+// MetadataNames returns the possible names of a file's metadata file in order of precedence.
 func MetadataNames(file string) []string {
 	if base := Stem(file); base != file {
 		return []string{file + MetadataSuffix, base + MetadataSuffix}
@@ -34,9 +33,8 @@ func Stem(file string) string {
 	return file
 }
 
-// ParseMetadata returns the object in a metadata file, and the text that the object is a
-// piece of. A byte order mark, and carriage returns anywhere, are ignored,
-// as in the Bash edition.
+// ParseMetadata returns the object in a metadata file, and the text that the object is a piece of. A byte order mark,
+// and carriage returns anywhere, are ignored, as in the Bash edition.
 func ParseMetadata(text []byte) (object json.RawMessage, whole []byte, err error) {
 	text = bytes.TrimPrefix(text, rawjson.ByteOrderMark)
 	object, err = ParseObject(text)
@@ -72,7 +70,7 @@ func IsDescribed(dir folder.Dir, file string) bool {
 	return header != nil
 }
 
-// The part of a file that may contain an inline header.
+// The part of a file that may contain an inline header.
 const (
 	headLines = 10
 	MaxHead   = 64 << 10
@@ -299,7 +297,7 @@ func FaultIn(file string, err error) Fault {
 	return Fault{Place{File: file}, err.Error()}
 }
 
-// MaxDepth is the maximum depth of directories below a content directory.
+// MaxDepth is the maximum depth of directories below a content directory.
 const MaxDepth = 16
 
 // A Location is a file, or a part of a file, as messages name it.

@@ -13,8 +13,8 @@ import (
 
 var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
 
-// InputSchema returns the schema of a tool's arguments, from the first source that
-// contains one of the three members for it (R-42, R-204).
+// InputSchema returns the schema of a tool's arguments, from the first source that contains one of the three members
+// for it.
 func (f *Fields) InputSchema() json.RawMessage {
 	for i := range f.Sources {
 		s := &f.Sources[i]
@@ -43,8 +43,8 @@ func (f *Fields) InputSchema() json.RawMessage {
 	return anyObject
 }
 
-// objectType leaves out a type other than "object". Clients refuse a whole list if the
-// arguments of one tool have another type (R-46).
+// objectType leaves out a type other than "object". Clients refuse a whole list if the arguments of one tool have
+// another type.
 func (c *checker) objectType(v json.RawMessage) json.RawMessage {
 	if string(rawjson.Get(v, "type")) == `"object"` {
 		return v
@@ -60,7 +60,7 @@ func (c *checker) objectType(v json.RawMessage) json.RawMessage {
 	})
 }
 
-// normalSchema adds a missing type "object" and missing properties to a schema (R-42).
+// normalSchema adds a missing type "object" and missing properties to a schema.
 func normalSchema(v json.RawMessage) json.RawMessage {
 	typ, properties := rawjson.Get(v, "type"), rawjson.Get(v, "properties")
 	text, isText := rawjson.Text(typ)
@@ -79,8 +79,7 @@ func normalSchema(v json.RawMessage) json.RawMessage {
 
 var ParameterTypes = []string{"string", "number", "integer", "boolean", "array", "object"}
 
-// schemaOf converts the lists of "parameters" to a schema, and returns all faults of the
-// lists (R-204).
+// schemaOf converts the lists of "parameters" to a schema, and returns all faults of the lists.
 func schemaOf(parameters json.RawMessage) (schema json.RawMessage, faults []string) {
 	if rawjson.KindOf(parameters) != rawjson.Object {
 		return nil, []string{"parameters: not an object"}

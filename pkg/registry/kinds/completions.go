@@ -62,7 +62,7 @@ func completionPath(p *project.Project, path string) (rel string, ok bool) {
 
 var completionFields = []string{"name", "path", "kind", "timeoutSecs"}
 
-// buildCompletion builds a completion. It leaves out an entry that names no script.
+// buildCompletion builds a completion. It leaves out an entry that names no script.
 func buildCompletion(s *item.Input) (item.Candidate, bool) {
 	s.Recheck() // the target of the path may change at any time
 	name, _ := s.Text("name")
@@ -90,12 +90,11 @@ func buildCompletion(s *item.Input) (item.Candidate, bool) {
 	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(completionFields)}, ID: name, Path: s.Path}, true
 }
 
-// sidecarSuffixes are the suffixes of completion scripts. A completion script has the name
-// of a file of the same directory and one of these suffixes.
+// sidecarSuffixes are the suffixes of completion scripts. A completion script has the name of a file of the same
+// directory and one of these suffixes.
 var sidecarSuffixes = []string{".completion.sh", ".completion"}
 
-// Sidecars returns the possible paths of the completion script for a prompt or resource, in
-// order of precedence.
+// Sidecars returns the possible paths of the completion script for a prompt or resource, in order of precedence.
 func Sidecars(file string) []string {
 	bases := []string{file}
 	dir, name := path.Split(file)
@@ -160,12 +159,10 @@ func describing(v *scan.Visit, file, generic string, isContent func(file string)
 
 const readme = "README.md"
 
-// isDocumentation reports whether a file without metadata is the README of a directory whose
-// other files have metadata.
+// isDocumentation reports whether a file without metadata is the README of a directory whose other files have metadata.
 func isDocumentation(v *scan.Visit, file string) bool { return file == readme && v.HasMetadata() }
 
-// findMisplaced finds tools that are not in a separate directory and so are not offered
-//
+// findMisplaced finds tools that are not in a separate directory and so are not offered.
 func findMisplaced(v *scan.Visit) {
 	for file := range v.Files {
 		head, err := v.Head(file)

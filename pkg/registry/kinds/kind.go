@@ -23,8 +23,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// All are the kinds, in the order in which they are refreshed, reported and
-// notified.
+// All are the kinds, in the order in which they are refreshed, reported and notified.
 var All = []*Kind{Tools, Resources, Templates, Prompts, Completions, UIResources}
 
 // A Kind describes one kind of item: its names, and how items are found and built. It is
@@ -32,18 +31,18 @@ var All = []*Kind{Tools, Resources, Templates, Prompts, Completions, UIResources
 type Kind struct {
 	Key    string // in register.json and in the output of commands
 	File   string // the registry file
-	Logger string // of messages about the kind
+	Logger string // of messages about the kind
 	Noun   string // "tool": one item, in messages
-	Name   string // "Tool registry": in the message that the registry file is too large
+	Name   string // "Tool registry": in the message that the registry file is too large
 
 	// The error for a request when the list is not available (see [Kind.Unavailable]). 0 means an internal error.
 	code    int
 	message string
 
-	FaultLevel mcp.Level // of messages about faults of register.json
-	Plural     string    // "Tools": in the warning about many items; "": no such warning
+	FaultLevel mcp.Level // of messages about faults of register.json
+	Plural     string    // "Tools": in the warning about many items; "": no such warning
 
-	// TTL returns how long a list is valid before the project is checked again.
+	// TTL returns how long a list is valid before the project is checked again.
 	TTL func(*project.Discovery) time.Duration
 
 	// Trees are the directories of items, in order of precedence. A kind without trees is
@@ -52,12 +51,12 @@ type Kind struct {
 	// Build builds an item from an entry of a declared list; nil: the kind cannot be
 	// declared.
 	Build func(*item.Input) (item.Candidate, bool)
-	// required are the fields that an entry must have.
+	// required are the fields that an entry must have.
 	required []string
-	// guarded makes the scan ignore metadata that other users could have written.
+	// guarded makes the scan ignore metadata that other users could have written.
 	guarded bool
-	// Overlays adds declared items to discovered ones. Without it, a non-empty list of
-	// declared items replaces the discovered ones.
+	// Overlays adds declared items to discovered ones. Without it, a non-empty list of declared items replaces the
+	// discovered ones.
 	Overlays bool
 
 	// combine returns the items of a list; nil: [Assembly.standard] does.
@@ -88,14 +87,13 @@ func (k *Kind) Label(p *project.Project, f item.Candidate) string {
 	return path.Join(folder.Label(p.Root, dir), f.Path)
 }
 
-// Unavailable returns the error for a request that needs the list of this kind. err is the
-// reason why the list is not available.
+// Unavailable returns the error for a request that needs the list of this kind. err is the reason why the list is not
+// available.
 func (k *Kind) Unavailable(err error) *mcp.Error {
 	return mcp.Errorf(cmp.Or(k.code, mcp.CodeInternal), "%s", k.message).WithReason(err)
 }
 
-// EntryFault returns the reason why a declared entry is invalid for the kind, or ""
-//
+// EntryFault returns the reason why a declared entry is invalid for the kind, or "".
 func (k *Kind) EntryFault(entry json.RawMessage) string {
 	if rawjson.KindOf(entry) != rawjson.Object {
 		return "not an object"
@@ -125,10 +123,10 @@ type Assembly struct {
 // Declared are the items of one kind that register.json or register.sh declares.
 type Declared struct {
 	Found []item.Candidate
-	// Hidden are the names, ids and paths of invalid entries. A discovered item that such
-	// an entry would replace is not offered.
+	// Hidden are the names, ids and paths of invalid entries. A discovered item that such an entry would replace is not
+	// offered.
 	Hidden []item.Candidate
-	Sorted bool // sort by name, else keep the order of the entries
+	Sorted bool // sort by name, else keep the order of the entries
 }
 
 func (a *Assembly) log(m item.Message) { a.Messages = append(a.Messages, m) }
@@ -161,8 +159,8 @@ func (a *Assembly) standard() []item.Candidate {
 	return items
 }
 
-// unclaimed returns the discovered items, without the files that metadata in another place
-// has assigned to another item.
+// unclaimed returns the discovered items, without the files that metadata in another place has assigned to another
+// item.
 func (a *Assembly) unclaimed() []item.Candidate {
 	var claimed map[string]bool
 	for i := range a.Found {
@@ -179,8 +177,8 @@ func (a *Assembly) unclaimed() []item.Candidate {
 	return slices.DeleteFunc(a.Found, func(f item.Candidate) bool { return !f.Claim && claimed[f.Path] })
 }
 
-// distinct sorts items by name and drops duplicates of a name or id. The first item in the
-// order of trees and paths stays.
+// distinct sorts items by name and drops duplicates of a name or id. The first item in the order of trees and paths
+// stays.
 func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	slices.SortStableFunc(list, byName)
 	kept := list[:0]
@@ -210,13 +208,12 @@ func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	return slices.DeleteFunc(kept, func(f item.Candidate) bool { return dropped[f.Name] })
 }
 
-// byName orders items by name, then by tree and path.
+// byName orders items by name, then by tree and path.
 func byName(a, b item.Candidate) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), a.Tree-b.Tree, strings.Compare(a.Path, b.Path))
 }
 
-// unique drops duplicates of a name or id, and keeps the order of the other items (R-142,
-//
+// unique drops duplicates of a name or id, and keeps the order of the other items.
 func (a *Assembly) unique(list []item.Candidate) []item.Candidate {
 	names, ids := make(map[string]item.Candidate, len(list)), make(map[string]item.Candidate, len(list))
 	kept := list[:0]
@@ -244,8 +241,8 @@ func (a *Assembly) duplicate(what, value string, dropped, kept item.Candidate) {
 	})
 }
 
-// overlay returns all items of over. It adds the items of under that share no name, id or
-// path with items of over or hidden.
+// overlay returns all items of over. It adds the items of under that share no name, id or path with items of over or
+// hidden.
 func overlay(under, over, hidden []item.Candidate) []item.Candidate {
 	names, ids, paths := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, f := range slices.Concat(over, hidden) {
@@ -263,7 +260,7 @@ func overlay(under, over, hidden []item.Candidate) []item.Candidate {
 	return result
 }
 
-// Without returns the items that have none of the names as their name or id.
+// Without returns the items that have none of the names as their name or id.
 func Without(list []item.Candidate, names []string) []item.Candidate {
 	if len(names) == 0 {
 		return list

@@ -39,8 +39,8 @@ func promptsDir(p *project.Project) string { return p.Prompts }
 // promptMetadata describes the only text of its directory (R-33a).
 const promptMetadata = "prompt" + item.MetadataSuffix
 
-// visitPrompts finds the prompts of a directory: every text file, and every metadata file
-// whose "path" names another file.
+// visitPrompts finds the prompts of a directory: every text file, and every metadata file whose "path" names another
+// file.
 func visitPrompts(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		s := v.Input(meta.Name, []item.Source{meta.Source})

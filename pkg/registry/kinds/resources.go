@@ -39,8 +39,7 @@ func resourcesDir(p *project.Project) string { return p.Resources }
 // resourceMetadata describes the only file of its directory (R-33a).
 const resourceMetadata = "resource" + item.MetadataSuffix
 
-// visitResources finds the resources of a directory: every file, and every metadata file
-// with a URI and without a file.
+// visitResources finds the resources of a directory: every file, and every metadata file with a URI and without a file.
 func visitResources(v *scan.Visit) {
 	for file := range v.Files {
 		if isSidecar(v, file) {
@@ -164,8 +163,8 @@ var Templates = &Kind{
 // URITemplate is the member of metadata that makes an item a template.
 const URITemplate = "uriTemplate"
 
-// visitTemplates finds the templates of a directory: every metadata file with a URI
-// template. The metadata of a resource reserves the name of the resource.
+// visitTemplates finds the templates of a directory: every metadata file with a URI template. The metadata of a
+// resource reserves the name of the resource.
 func visitTemplates(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		at := item.Place{File: v.Label(meta.Name)}
@@ -200,8 +199,7 @@ func visitTemplates(v *scan.Visit) {
 	}
 }
 
-// declaredTemplate builds a template from a declared entry. It leaves out an invalid entry
-//
+// declaredTemplate builds a template from a declared entry. It leaves out an invalid entry.
 func declaredTemplate(s *item.Input) (item.Candidate, bool) {
 	name, _ := s.Text("name")
 	uri, _ := s.Text("uri")
@@ -223,7 +221,7 @@ func declaredTemplate(s *item.Input) (item.Candidate, bool) {
 	return item.Candidate{}, s.LeaveOut(fault)
 }
 
-// buildTemplate builds a template. It drops unknown fields.
+// buildTemplate builds a template. It drops unknown fields.
 func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) {
 	if !s.CheckName(name) {
 		return item.Candidate{}, false
@@ -249,9 +247,8 @@ func templateOf(s *item.Input) string {
 
 var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
 
-// combineTemplates returns the templates without those that have the name of a resource,
-// listed or not. A declared template replaces a discovered one of the same name (R-61,
-//
+// combineTemplates returns the templates without those that have the name of a resource, listed or not. A declared
+// template replaces a discovered one of the same name.
 func combineTemplates(a *Assembly) []item.Candidate {
 	taken := make(map[string]bool)
 	for _, f := range a.Found {

@@ -47,8 +47,7 @@ const (
 	smokeTest = "smoke.sh" // a test of the tool in the same directory
 )
 
-// isToolUI reports whether a directory is tools/<dir>/ui/, which contains web pages and no
-// tools (R-41).
+// isToolUI reports whether a directory is tools/<dir>/ui/, which contains web pages and no tools.
 func isToolUI(dir string) bool {
 	parent, name := path.Split(dir)
 	return name == uiDir && strings.Count(parent, "/") == 1
@@ -60,9 +59,8 @@ type runnable struct {
 	unreadable []item.Fault  // why some of the metadata cannot be read
 }
 
-// visitTools finds the tools of a directory: every executable file with metadata or a
-// header. At the first level, a file without either is a tool too, if its stem is "tool" or
-// the directory has no other tool (R-41).
+// visitTools finds the tools of a directory: every executable file with metadata or a header. At the first level, a
+// file without either is a tool too, if its stem is "tool" or the directory has no other tool.
 func visitTools(v *scan.Visit) {
 	if v.Depth == 0 {
 		findMisplaced(v)
@@ -108,7 +106,7 @@ func visitTools(v *scan.Visit) {
 	}
 }
 
-// ToolFields are the known fields of a tool, stored or not (R-142).
+// ToolFields are the known fields of a tool, stored or not.
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
@@ -185,7 +183,7 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 
 const outputForm = `an object with "type" ("text", "json" or "binary"), "mimeType" and "exitCodes" (texts by number)`
 
-// isOutput reports whether a value describes the output of a program (T-500).
+// isOutput reports whether a value describes the output of a program.
 func isOutput(v json.RawMessage) bool {
 	return isObjectOf(v, func(name string, member json.RawMessage) bool {
 		text, _ := rawjson.Text(member)
@@ -224,7 +222,7 @@ func isFailure(text string) bool {
 
 const trialForm = `an object with "words" (texts) or "arguments" (an object), and "exitCode" (1 to 255)`
 
-// isTrial reports whether a value describes a trial (T-520).
+// isTrial reports whether a value describes a trial.
 func isTrial(v json.RawMessage) bool {
 	calls := 0
 	return isObjectOf(v, func(name string, member json.RawMessage) bool {
@@ -252,7 +250,7 @@ func defaultToolName(file string) string {
 
 const longForm = `true, false or an object with "after", a positive integer, and "asksFirst", true or false`
 
-// longRunning returns the field longRunning, or nil for tools that are not long-running (TASK-1).
+// longRunning returns the field longRunning, or nil for tools that are not long-running.
 func longRunning(s *item.Input) json.RawMessage {
 	v := s.Pick("longRunning", longForm, isLongRunning)
 	if string(v) == "false" {

@@ -121,8 +121,8 @@ func orElse(value json.RawMessage, def string) json.RawMessage {
 	return value
 }
 
-// The subdirectory for the web page of a tool, and its files. The directory contains a page
-// if one of these files exists (R-43).
+// The subdirectory for the web page of a tool, and its files. The directory contains a page if one of these files
+// exists.
 const (
 	uiDir        = "ui"
 	pageFile     = "index.html"
@@ -131,8 +131,7 @@ const (
 
 var bothVisible = json.RawMessage(`["model","app"]`)
 
-// toolMeta returns the _meta of a tool, or nil. It adds a link to the web page of the tool if
-// _meta contains no link (R-43, R-44).
+// toolMeta returns the _meta of a tool, or nil. It adds a link to the web page of the tool if _meta contains no link.
 func toolMeta(s *item.Input) json.RawMessage {
 	meta := s.OfKind("_meta", rawjson.Object)
 	ui := rawjson.Get(meta, "ui")

@@ -31,9 +31,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Project lists all tools of a project, declared and discovered. It registers a tool by
-// writing server.d/register.json. It is safe for concurrent use, also by several
-// processes.
+// A Project lists all tools of a project, declared and discovered. It registers a tool by writing
+// server.d/register.json. It is safe for concurrent use, also by several processes.
 type Project struct {
 	p       *project.Project
 	catalog *registry.Catalog
@@ -106,8 +105,7 @@ func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessag
 	return items, nil
 }
 
-// explain returns an [*Error] for a fault of register.json, and other errors unchanged
-//
+// explain returns an [*Error] for a fault of register.json, and other errors unchanged.
 func explain(err error) error {
 	var fault *declare.Fault
 	switch {
@@ -126,7 +124,7 @@ func explain(err error) error {
 type RegisteredTool struct {
 	ToolRegistration
 	Source        string       // "discovered", "register.json" or "register.sh"
-	Unreadable    string       // why the declaration cannot be read; such a tool does not run
+	Unreadable    string       // why the declaration cannot be read; such a tool does not run
 	RequiredLevel access.Level
 	Allowed       bool         // the tool runs at the effective level
 
@@ -143,8 +141,8 @@ func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool 
 	return t
 }
 
-// isBare reports whether a tool was discovered and has no metadata. A registration for its
-// file then describes the tool and is not a duplicate.
+// isBare reports whether a tool was discovered and has no metadata. A registration for its file then describes the tool
+// and is not a duplicate.
 func isBare(p *project.Project, s *registry.SourcedTool) bool {
 	if s.Source != registry.DiscoveredSource {
 		return false

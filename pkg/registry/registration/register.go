@@ -38,10 +38,9 @@ type RegisterOptions struct {
 	DryRun  bool // check everything and change nothing
 }
 
-// Register registers a tool. payload is a JSON object with the fields of an entry of
-// register.json, or parameters instead of inputSchema. The error is an [*Error], a
-// [*registry.Failure] if the lock is not available, the context's error, or an error of
-// the file system.
+// Register registers a tool. payload is a JSON object with the fields of an entry of register.json, or parameters
+// instead of inputSchema. The error is an [*Error], a [*registry.Failure] if the lock is not available, the context's
+// error, or an error of the file system.
 func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOptions) (RegisteredTool, error) {
 	reg, faults := readRegistration(payload)
 	denied := ""
@@ -84,9 +83,8 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 	return registered, err
 }
 
-// Unregister removes a tool from the registry, given its id or name, and returns its id. It
-// excludes a tool that discovery would still find. It returns the same errors as
-// [Project.Register].
+// Unregister removes a tool from the registry, given its id or name, and returns its id. It excludes a tool that
+// discovery would still find. It returns the same errors as [Project.Register].
 func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
 	err := r.change(ctx, id, false, func(e *edit) error {
 		at := lookUp(e.before, id)
@@ -103,8 +101,8 @@ func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
 	return id, err
 }
 
-// change calls a function that changes register.json. The function runs under the lock with
-// the current content, so that no other change is lost.
+// change calls a function that changes register.json. The function runs under the lock with the current content, so
+// that no other change is lost.
 func (r *Project) change(ctx context.Context, id string, dryRun bool, decide func(*edit) error) error {
 	if r.p.Discovery.Static {
 		return refuse(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
@@ -184,8 +182,7 @@ func (r *Project) decided(ctx context.Context, text []byte, decide func(*edit) e
 	return e.Text, nil
 }
 
-// checkServerDir checks that no other user can change register.json, and that the file is
-// writable.
+// checkServerDir checks that no other user can change register.json, and that the file is writable.
 func (r *Project) checkServerDir() error {
 	trusted := code.RegisterList.In(r.p)
 	file := trusted.Path()
@@ -198,8 +195,8 @@ func (r *Project) checkServerDir() error {
 	return nil
 }
 
-// checkPath checks the path of a script. The result is a fault of the registration, or the
-// reason why permission is denied.
+// checkPath checks the path of a script. The result is a fault of the registration, or the reason why permission is
+// denied.
 func (r *Project) checkPath(file string) (fault, denied string) {
 	label := folder.Label(r.p.Root, r.p.Tools)
 	shown := path.Join(label, file)
@@ -226,9 +223,8 @@ func (r *Project) checkPath(file string) (fault, denied string) {
 	return "", ""
 }
 
-// RegisterCompletion adds an entry to the completions of register.json, unless there is one
-// with the same name. The rest of the file stays unchanged (CLI-609). RegisterCompletion
-// returns the same errors as [Project.Register].
+// RegisterCompletion adds an entry to the completions of register.json, unless there is one with the same name. The
+// rest of the file stays unchanged. RegisterCompletion returns the same errors as [Project.Register].
 func (r *Project) RegisterCompletion(ctx context.Context, name string, entry json.RawMessage) (known bool, err error) {
 	list := kinds.Completions.Key
 	err = r.change(ctx, name, false, func(e *edit) error {
@@ -345,8 +341,7 @@ func (e *edit) collision(reg *registration, replace bool) error {
 	return nil
 }
 
-// remove removes the entries of a tool, and excludes tools that discovery still finds
-//
+// remove removes the entries of a tool, and excludes tools that discovery still finds.
 func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
 	if err := e.allowed(gone.ID); err != nil {
 		return err
@@ -376,7 +371,7 @@ func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
 	return nil
 }
 
-// allowed returns an error if a new register.json would disable register.sh.
+// allowed returns an error if a new register.json would disable register.sh.
 func (e *edit) allowed(id string) error {
 	if !e.fresh || !e.project.p.Discovery.Hooks || !e.project.catalog.HasHook() {
 		return nil

@@ -19,14 +19,14 @@ import (
 // A Parameter is one argument of a tool.
 type Parameter struct {
 	Name, Description string
-	Type              string // one of [item.ParameterTypes]
+	Type              string // one of [item.ParameterTypes]
 	Required          bool
 }
 
 // ToolParameters are the required and the optional arguments of a tool.
 type ToolParameters struct{ Required, Optional []Parameter }
 
-// A ToolRegistration describes a tool of the registry.
+// A ToolRegistration describes a tool of the registry.
 type ToolRegistration struct {
 	ID, Name, Description, Version string              // ID defaults to Name, Version to "0.0.0"
 	Capabilities                   []access.Capability // nil: undeclared, which differs from an empty list
@@ -36,21 +36,20 @@ type ToolRegistration struct {
 	SecurityLevel                  access.Level // the minimum level in the metadata; "": none
 }
 
-// defaultVersion is the version of a tool that declares no version.
+// defaultVersion is the version of a tool that declares no version.
 const defaultVersion = "0.0.0"
 
-// MaxPayload is the maximum length of the JSON of a registration, in bytes.
+// MaxPayload is the maximum length of the JSON of a registration, in bytes.
 const MaxPayload = 1 << 20
 
 // A registration is a checked payload of [Project.Register].
 type registration struct {
-	entry json.RawMessage // the entry for register.json
+	entry json.RawMessage // the entry for register.json
 	item.Candidate
 }
 
-// readRegistration reads a payload and checks everything that does not depend on a project:
-// the JSON, the fields and the declaration. It returns all faults. With faults, the
-// registration contains the valid fields.
+// readRegistration reads a payload and checks everything that does not depend on a project: the JSON, the fields and
+// the declaration. It returns all faults. With faults, the registration contains the valid fields.
 func readRegistration(payload []byte) (reg registration, faults faultList) {
 	if len(payload) > MaxPayload {
 		faults.add("", fmt.Sprintf("larger than %d bytes", MaxPayload))
@@ -119,8 +118,7 @@ func withoutComputed(object json.RawMessage, faults *faultList) json.RawMessage 
 	return b.Object().Members(object, except...).End().Bytes()
 }
 
-// refusedByAll reports whether all clients refuse or change a tool name that contains the
-// character.
+// refusedByAll reports whether all clients refuse or change a tool name that contains the character.
 func refusedByAll(r rune) bool { return r > '~' || !item.IsPlainName(string(r)) }
 
 type faultList struct {
@@ -144,9 +142,8 @@ func (l *faultList) add(field, fault string) {
 	}
 }
 
-// registered returns an entry for register.json with the fields of the payload. It converts
-// parameters to a schema, and leaves out fields that are null and an id that equals the
-// name.
+// registered returns an entry for register.json with the fields of the payload. It converts parameters to a schema, and
+// leaves out fields that are null and an id that equals the name.
 func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
@@ -218,7 +215,7 @@ func parametersOf(schema json.RawMessage) (p ToolParameters) {
 	return p
 }
 
-// The types of errors. An [Error] unwraps to one of them.
+// The types of errors. An [Error] unwraps to one of them.
 var (
 	ErrDuplicateTool       = errors.New("DuplicateTool")
 	ErrToolNotFound        = errors.New("ToolNotFound")

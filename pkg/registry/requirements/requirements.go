@@ -1,4 +1,4 @@
-// Package requirements reads server.d/requirements.json: the programs that a project needs (CLI-1109).
+// Package requirements reads server.d/requirements.json: the programs that a project needs.
 package requirements
 
 import (
@@ -24,7 +24,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// Requirements are the requirements of a project in server.d/requirements.json (CLI-1109).
+// Requirements are the requirements of a project in server.d/requirements.json.
 type Requirements struct {
 	MinVersion   string
 	Dependencies []Dependency
@@ -131,13 +131,13 @@ func alternatives(entry json.RawMessage) []string {
 	return names
 }
 
-// IsVersion reports whether a text is a version: one to three numbers, with an optional v (CLI-1112).
+// IsVersion reports whether a text is a version: one to three numbers, with an optional v.
 func IsVersion(text string) bool {
 	v := "v" + strings.TrimPrefix(text, "v")
 	return semver.IsValid(v) && semver.Prerelease(v)+semver.Build(v) == ""
 }
 
-// A Fault is the reason why a program of a project is not as required (CLI-1109).
+// A Fault is the reason why a program of a project is not as required.
 type Fault int
 
 // The faults of a [Verdict].

@@ -1,7 +1,6 @@
-// Package code lists, in one table, every file of a project that our commands run, source or trust.
-// Package script starts and sources only a [File], and only this package makes one. So a script
-// that is not in the table cannot be started. Package sandbox derives from the table which files a
-// confined tool cannot write (CF-14).
+// Package code lists, in one table, every file of a project that our commands run, source or trust. Package script
+// starts and sources only a [File], and only this package makes one. So a script that is not in the table cannot be
+// started. Package sandbox derives from the table which files a confined tool cannot write.
 package code
 
 import (

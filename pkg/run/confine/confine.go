@@ -2,20 +2,19 @@
 // controls files. A seccomp filter controls sockets and operations that Landlock does not cover.
 // The package knows nothing about scripts and projects.
 //
-// Both mechanisms belong to a thread and are inherited, so no helper process is needed. A thread is
-// confined once, and forks every script of that profile. The process itself stays unconfined, with
-// two exceptions: it can no longer be traced, and the confined thread cannot be signalled.
-// Otherwise scripts could reach the process through the thread, which is in their domain (CF-21).
+// Both mechanisms belong to a thread and are inherited, so no helper process is needed. A thread is confined once, and
+// forks every script of that profile. The process itself stays unconfined, with two exceptions: it can no longer be
+// traced, and the confined thread cannot be signalled. Otherwise scripts could reach the process through the thread,
+// which is in their domain.
 package confine
 
 import "errors"
 
-// A Profile defines permitted operations. Everything else is refused, except the needs of every
-// program: the system's libraries, and some of its settings and devices (CF-10).
+// A Profile defines permitted operations. Everything else is refused, except the needs of every program: the system's
+// libraries, and some of its settings and devices.
 type Profile struct {
-	// Files, or directories with their content. Programs may be read and started, Read may be read,
-	// and Write may be read and changed. Symbolic links on these paths are not followed, so a link
-	// that is created later has no effect (CF-13).
+	// Files, or directories with their content. Programs may be read and started, Read may be read, and Write may be
+	// read and changed. Symbolic links on these paths are not followed, so a link that is created later has no effect.
 	Programs, Read, Write []string
 	// List are directories whose entries, at any depth, may be listed.
 	List []string
@@ -23,7 +22,7 @@ type Profile struct {
 	Connect []uint16
 
 	AllFiles bool // all files may be read; writing and starting programs stay limited
-	Modes    bool // modes and owners of all files of the user may be changed (CF-24)
+	Modes    bool // modes and owners of all files of the user may be changed
 	Network  bool // TCP and UDP on all ports
 	// Process permits starting all readable programs, including those of the system. With Network
 	// it also permits Unix sockets.
@@ -55,10 +54,10 @@ const (
 	abiScopes   = 6
 )
 
-// ABIWhole is the Landlock ABI that supports all features of profiles (CF-30).
+// ABIWhole is the Landlock ABI that supports all features of profiles.
 const ABIWhole = abiScopes
 
-// Lacks returns the features of a profile that the kernel does not support, or nil (CF-30).
+// Lacks returns the features of a profile that the kernel does not support, or nil.
 func (k Kernel) Lacks(p *Profile) []string {
 	var lacks []string
 	add := func(missing bool, what string) {

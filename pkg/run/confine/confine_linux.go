@@ -176,8 +176,8 @@ func enterable() error {
 	return nil
 }
 
-// shield prevents scripts from accessing this process through the thread in their domain, and from
-// using root's capabilities other than for files (CF-21, CF-22).
+// shield prevents scripts from accessing this process through the thread in their domain, and from using root's
+// capabilities other than for files.
 func (s *calls) shield() error {
 	if err := s.dumpable(); err != nil {
 		return fmt.Errorf("dumpable: %w", err)
@@ -422,7 +422,7 @@ func result(_, _ uintptr, errno unix.Errno) error {
 //go:embed paths.txt
 var pathsText string
 
-// paths returns the lists of paths.txt, by their names. Such files need no declaration (CF-10).
+// paths returns the lists of paths.txt, by their names. Such files need no declaration.
 var paths = sync.OnceValue(func() map[string][]string {
 	lists, name := map[string][]string{}, ""
 	for line := range strings.Lines(pathsText) {

@@ -2,7 +2,7 @@
 
 package confine
 
-// Offered returns the features of the running kernel: none on this system (CF-32).
+// Offered returns the features of the running kernel: none on this system.
 func Offered() Kernel { return Kernel{} }
 
 // Key identifies a profile.

@@ -24,7 +24,7 @@ const (
 type denial struct {
 	number uintptr
 	when   []condition
-	err    unix.Errno // 0 is EACCES, which programs report as "Permission denied" (CF-25)
+	err    unix.Errno // 0 is EACCES, which programs report as "Permission denied"
 	asks   bool       // a listener decides, if there is one
 }
 
@@ -52,7 +52,7 @@ func assemble(p *Profile, thread int, w *Watch, listens bool, extra ...denial) (
 	foreign := refuse(denial{err: unix.ENOSYS})
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: word},
-		// Numbers have other meanings in other ABIs, so calls of other ABIs do not exist (CF-23).
+		// Numbers have other meanings in other ABIs, so calls of other ABIs do not exist.
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, foreign,
 		bpf.LoadAbsolute{Off: offNumber, Size: word},
 	}
@@ -130,8 +130,7 @@ func filterOf(raw []bpf.RawInstruction) []unix.SockFilter {
 	return filter
 }
 
-// denials returns the refused calls of a profile (CF-20 to CF-27). The first matching denial of a
-// call determines the error.
+// denials returns the refused calls of a profile. The first matching denial of a call determines the error.
 func denials(p *Profile, thread uint32) []denial {
 	list := always(unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_OPEN_BY_HANDLE_AT,
@@ -142,7 +141,7 @@ func denials(p *Profile, thread uint32) []denial {
 		list = append(list, contents()...)
 	}
 	if !p.Process {
-		// Landlock does not cover programs in memory (CF-15).
+		// Landlock does not cover programs in memory.
 		list = append(list, always(unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
 			unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_MEMFD_CREATE)...)
 	}
@@ -175,9 +174,9 @@ func (c condition) of(mask uint32) condition { c.mask = mask; return c }
 
 func refused(number uintptr, when ...condition) denial { return denial{number: number, when: when} }
 
-// signals refuses signals to the thread that forked the script. Landlock permits them, and they
-// would end this process (CF-21). It also refuses two ways to stop a child of that thread that has not called exec yet.
-// That child would stop the thread as well: SIGSTOP, and a lease on a file that the child opens.
+// signals refuses signals to the thread that forked the script. Landlock permits them, and they would end this process.
+// It also refuses two ways to stop a child of that thread that has not called exec yet. That child would stop the
+// thread as well: SIGSTOP, and a lease on a file that the child opens.
 func signals(thread uint32) []denial {
 	list := []denial{
 		refused(unix.SYS_FCNTL, is(1, unix.F_SETLEASE)), refused(unix.SYS_PIDFD_SEND_SIGNAL),
@@ -207,7 +206,7 @@ var OwnMark = sync.OnceValue(func() uint64 {
 	return binary.NativeEndian.Uint64(b[:])
 })
 
-// others refuses changes of how other processes run. A process refers to itself by the number 0 (CF-21).
+// others refuses changes of how other processes run. A process refers to itself by the number 0.
 func others() []denial {
 	return []denial{
 		refused(unix.SYS_PRLIMIT64, isNot(0, 0)),
@@ -240,9 +239,8 @@ const (
 	typeOfSockets = 0xf    // type of a socket, without flags
 )
 
-// deviceCommands refuses commands that reach refused features through a device (CF-21, CF-23).
-// These features are terminal input, line disciplines, page faults in user space, raw packets and
-// virtual machines.
+// deviceCommands refuses commands that reach refused features through a device. These features are terminal input, line
+// disciplines, page faults in user space, raw packets and virtual machines.
 func deviceCommands() []denial {
 	list := []denial{
 		refused(unix.SYS_IOCTL, is(1, ofKeyboard).of(plainCommand)),
@@ -257,8 +255,8 @@ func deviceCommands() []denial {
 	return list
 }
 
-// contents refuses calls that reveal contents of files or names in directories. Landlock does not control them (CF-65).
-// They fail as on a system without these features, which programs expect. A descriptor need not be open for reading.
+// contents refuses calls that reveal contents of files or names in directories. Landlock does not control them. They
+// fail as on a system without these features, which programs expect. A descriptor need not be open for reading.
 func contents() []denial {
 	attributes := always(unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
 		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT)
@@ -274,9 +272,9 @@ func contents() []denial {
 	return slices.Concat(attributes, watches, []denial{compare})
 }
 
-// modes refuses changes of modes, owners and attributes of files, which Landlock does not control
-// (CF-24). A descriptor need not be open for writing. The errors for descriptors
-// are the same as on a file system without attributes, which programs expect.
+// modes refuses changes of modes, owners and attributes of files, which Landlock does not control. A descriptor need
+// not be open for writing. The errors for descriptors are the same as on a file system without attributes, which
+// programs expect.
 func modes() []denial {
 	return slices.Concat(always(legacyByPath...), always(
 		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR,
@@ -293,8 +291,8 @@ func modes() []denial {
 	})
 }
 
-// sockets refuses the kinds of sockets that a profile does not need (CF-20). Connected pairs are
-// permitted, unless they can be connected again.
+// sockets refuses the kinds of sockets that a profile does not need. Connected pairs are permitted, unless they can be
+// connected again.
 func sockets(p *Profile) []denial {
 	isType := func(value uint32) condition { return is(1, value).of(typeOfSockets) }
 	isNoType := func(value uint32) condition { return isNot(1, value).of(typeOfSockets) }
@@ -317,7 +315,7 @@ func sockets(p *Profile) []denial {
 		internet(isNot(0, unix.AF_INET), isNot(0, unix.AF_INET6)),
 		internet(isNoType(unix.SOCK_STREAM), isNoType(unix.SOCK_DGRAM)),
 		internet(isType(unix.SOCK_DGRAM), isNot(2, 0), isNot(2, unix.IPPROTO_UDP)),
-		// Multipath TCP is TCP, but Landlock does not control its ports (CF-17).
+		// Multipath TCP is TCP, but Landlock does not control its ports.
 		internet(isType(unix.SOCK_STREAM), isNot(2, 0), isNot(2, unix.IPPROTO_TCP), isNot(2, unix.IPPROTO_MPTCP)),
 		// The C library asks for the addresses of this machine.
 		refused(unix.SYS_SOCKET, is(0, unix.AF_NETLINK), isNot(2, unix.NETLINK_ROUTE)))

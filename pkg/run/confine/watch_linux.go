@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Watch reports system calls to a listener, which decides about them (CF-50).
+// A Watch reports system calls to a listener, which decides about them.
 type Watch struct {
 	Calls []uintptr // reported calls, in addition to refused ones
 	// StartsFrom is the address of the instruction with which this process starts programs. These
@@ -150,7 +150,7 @@ func (d *denial) applies(arguments [6]uint64) bool {
 	return true
 }
 
-// Foreign reports whether a system call belongs to another ABI (CF-23).
+// Foreign reports whether a system call belongs to another ABI.
 func Foreign(arch uint32, number int32) bool {
 	return arch != auditArch || firstX32 > 0 && uint32(number) >= firstX32
 }
@@ -332,8 +332,8 @@ func serveModes(listener int) {
 // AsksFor reports whether a filter leaves the decision about a call to [Notification.ChangeModes].
 func AsksFor(number int32) bool { return number == unix.SYS_FCHMOD || number == unix.SYS_FCHOWN }
 
-// ChangeModes changes the mode or owner of a file for a process, if [Notification.MayChangeModes]
-// permits it. It returns the error of the call, or 0 (CF-24).
+// ChangeModes changes the mode or owner of a file for a process, if [Notification.MayChangeModes] permits it. It
+// returns the error of the call, or 0.
 func (n *Notification) ChangeModes(listener int) unix.Errno {
 	fd, errno := n.openToChange(listener, true)
 	if errno != 0 {

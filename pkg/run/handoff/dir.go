@@ -26,7 +26,7 @@ import (
 	"time"
 )
 
-// The names that exist in a new hand-off directory (T-69, T-70, T-128).
+// The names that exist in a new hand-off directory.
 const (
 	progressName  = "progress.ndjson"
 	logsName      = "logs.ndjson"

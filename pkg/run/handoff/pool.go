@@ -26,10 +26,9 @@ type Pool struct {
 	last    int // the number in the last name; guarded by cache.mu
 }
 
-// A Cache has the idle directories of several pools. It keeps as many directories as were recently in use at the
-// same time, and at least one of each pool. Directories in use count too. Above the limit, the cache closes the oldest
-// idle directories, so that their descriptors do not prevent scripts from starting (T-53). The zero value is
-// ready to use.
+// A Cache has the idle directories of several pools. It keeps as many directories as were recently in use at the same
+// time, and at least one of each pool. Directories in use count too. Above the limit, the cache closes the oldest idle
+// directories, so that their descriptors do not prevent scripts from starting. The zero value is ready to use.
 type Cache struct {
 	most int // idle directories and those in use; 0: as many as the process's limit on descriptors allows
 

@@ -20,9 +20,8 @@ var MostIdle = sync.OnceValue(func() int { return idleWithin(capacity.Files()) }
 // lease.
 const nonblock = syscall.O_NONBLOCK
 
-// Wake writes a byte into a FIFO at which a script waits (T-129). It does nothing if there
-// is no FIFO or reader, or if the script has put another type of file there. It never
-// blocks.
+// Wake writes a byte into a FIFO at which a script waits. It does nothing if there is no FIFO or reader, or if the
+// script has put another type of file there. It never blocks.
 func (f *Folder) Wake(name string) {
 	file, err := f.root.OpenFile(name, os.O_WRONLY|nonblock, 0) // fails without a reader
 	if err != nil {

@@ -153,7 +153,7 @@ func (s *Session) decide(n *confine.Notification) (errno unix.Errno, done bool) 
 	}
 	if inspect := inspectors[number]; inspect != nil {
 		inspect(c, refusal != 0)
-	} else if refusal != 0 && refusal != unix.EOPNOTSUPP { // programs only try to read attributes (CF-51)
+	} else if refusal != 0 && refusal != unix.EOPNOTSUPP { // programs only try to read attributes
 		c.add(Access{Kind: Call, Name: callName(number)})
 	}
 	if s.enforce || number != unix.SYS_SOCKET && open.Refuses(s.thread, n.Number, n.Arguments) != 0 {

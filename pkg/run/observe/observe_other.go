@@ -11,7 +11,7 @@ import (
 // A Session observes the processes that a thread forks.
 type Session struct{}
 
-// Enter fails: this system cannot observe scripts (CF-54).
+// Enter fails: this system cannot observe scripts.
 func Enter(confine.Kernel, *confine.Profile, bool) (*Session, error) {
 	return nil, errors.New("observing a script needs Linux 5.9 or newer on x86-64 or ARM64")
 }

@@ -25,7 +25,7 @@ var ErrNotRunnable = errors.New("not runnable")
 
 const headSize = 256
 
-// Runnable reports whether a file can be started (T-43, T-44, T-49).
+// Runnable reports whether a file can be started.
 func Runnable(name string, mode fs.FileMode, head []byte) bool {
 	return mode&0o111 != 0 || IsShellName(name) || HasShebang(head)
 }
@@ -41,10 +41,9 @@ func IsShellName(name string) bool {
 	return ext == ".sh" || ext == ".bash"
 }
 
-// Command returns the argument vector that runs a file, whose name is last. An executable file is
-// the only element, except after "#!/usr/bin/env NAME", where Command looks up NAME to save a
-// process. A file without execute bit runs with bash if it has a shell extension, otherwise with
-// the interpreter of its first line (T-44).
+// Command returns the argument vector that runs a file, whose name is last. An executable file is the only element,
+// except after "#!/usr/bin/env NAME", where Command looks up NAME to save a process. A file without execute bit runs
+// with bash if it has a shell extension, otherwise with the interpreter of its first line.
 func Command(file string) ([]string, error) {
 	mode, head, err := readHead(file)
 	switch {

@@ -69,8 +69,8 @@ type Confined struct {
 	c      *confinement
 }
 
-// Confine returns a confinement for scripts with this profile, as far as the kernel supports it
-// (CF-4). If any step fails, it returns an error.
+// Confine returns a confinement for scripts with this profile, as far as the kernel supports it. If any step fails, it
+// returns an error.
 func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error) {
 	all, key := &r.confined, strconv.Itoa(k.ABI)+p.Key()
 	all.mu.Lock()

@@ -15,7 +15,7 @@ type confinements struct{}
 // A Confined is the use of a confinement, for [Spec]. This system has no confinements.
 type Confined struct{}
 
-// Confine fails, because this system cannot confine scripts (CF-32).
+// Confine fails, because this system cannot confine scripts.
 func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error) {
 	return nil, k.Enter(p)
 }

@@ -95,7 +95,7 @@ const orphanPause = time.Second
 
 // CollectOrphans collects processes that scripts have left running and that have ended, until ctx ends. The kernel
 // makes such orphans children of process 1 of a container, and of a child subreaper. There they would remain as
-// zombies. In any other process, CollectOrphans returns at once (P-909).
+// zombies. In any other process, CollectOrphans returns at once.
 func (r *Runner) CollectOrphans(ctx context.Context) {
 	if !adopts() {
 		return

@@ -195,7 +195,7 @@ func (p *process) reap(options int) {
 	}
 }
 
-// finish collects the rest of the output. The drain takes pipes that other processes still hold open (T-48).
+// finish collects the rest of the output. The drain takes pipes that other processes still hold open.
 func (p *process) finish() Result {
 	if p.cause == nil {
 		p.read(&p.stdout)

@@ -50,7 +50,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return notStarted(ctx, err)
 	}
 	p, err := r.start(&s, argv)
-	if errors.Is(err, unix.ENOEXEC) && s.Script.Path() != "" { // as a shell does (T-43)
+	if errors.Is(err, unix.ENOEXEC) && s.Script.Path() != "" { // as a shell does
 		p, err = r.start(&s, s.complete([]string{"bash", s.Script.Path()}))
 	}
 	if err != nil {
@@ -208,8 +208,7 @@ func files(null, out, err int, extra map[int]uintptr) []uintptr {
 	return list
 }
 
-// devNull returns the standard input of scripts. The first call prevents scripts from inheriting
-// other descriptors (T-46).
+// devNull returns the standard input of scripts. The first call prevents scripts from inheriting other descriptors.
 func (r *Runner) devNull() (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,7 +248,7 @@ func (r *Runner) returnLifeline(l *lifeline) {
 	r.spare = l
 }
 
-// A leftGroup is the process group of an ended script that still has members (T-48).
+// A leftGroup is the process group of an ended script that still has members.
 //
 // Its number is the process number of the script. The kernel does not reuse the number while the
 // group has members. So two conditions identify the group. No process has its number,
@@ -268,7 +267,7 @@ func (g *leftGroup) exists() bool {
 var mostTied = sync.OnceValue(func() int { return tiedWithin(capacity.Files()) })
 
 // tiedWithin returns the maximum number of lifelines, given a limit on open files. Each needs two. On a busy machine,
-// scripts that are killed at once all leave such groups, and other scripts must be able to start (T-53).
+// scripts that are killed at once all leave such groups, and other scripts must be able to start.
 func tiedWithin(files int) int { return max(1, min(capacity.PartsOf(files).Left/2, 32)) }
 
 // Remaining processes get some time to end before they are reported, such as the last program of a

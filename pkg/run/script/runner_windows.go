@@ -49,7 +49,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	cmd := exec.Command(r.programs.find(argv[0], s.Env))
 	cmd.Args, cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = argv, s.Dir, s.Env, out, errs
 	cmd.WaitDelay = time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW} // not our console (T-42)
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW} // not our console
 	if !r.enter(job) {
 		return notStarted(ctx, os.ErrProcessDone)
 	}

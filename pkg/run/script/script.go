@@ -28,8 +28,8 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// A Spec describes a process and its limits. Standard input is empty, no descriptors but 0, 1, 2
-// and those of Extra are open, and signals have their default disposition (T-45 to T-47).
+// A Spec describes a process and its limits. Standard input is empty, no descriptors but 0, 1, 2 and those of Extra are
+// open, and signals have their default disposition.
 type Spec struct {
 	// Script is the file to run. [Command] returns how it starts.
 	Script code.File

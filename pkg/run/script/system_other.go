@@ -78,7 +78,7 @@ func newSignal() (r, w int, err error) { return newPipe() }
 
 func sealDescriptors() { sealOneByOne("/dev/fd") }
 
-// sysProc puts the script into its own process group without a terminal (T-42).
+// sysProc puts the script into its own process group without a terminal.
 func sysProc(*int) *syscall.SysProcAttr { return withoutTerminal() }
 
 // forkExec starts a program, which is never confined on this system.

@@ -79,9 +79,8 @@ func Shortage(err error) string {
 	return ""
 }
 
-// defaultSignals gives scripts the default disposition of signals that this process ignores, for
-// example under nohup (T-47). Child processes inherit ignored signals, but not caught ones. So this
-// process catches these signals and drops them.
+// defaultSignals gives scripts the default disposition of signals that this process ignores, for example under nohup.
+// Child processes inherit ignored signals, but not caught ones. So this process catches these signals and drops them.
 func defaultSignals() {
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // the runtime catches all others
 		if signal.Ignored(sig) {
@@ -111,8 +110,8 @@ func withoutTerminal() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// A drain reads the output of child processes that outlive their script, so that no closed pipe
-// ends them (T-48). It keeps a limited number of pipes open and closes the oldest first.
+// A drain reads the output of child processes that outlive their script, so that no closed pipe ends them. It keeps a
+// limited number of pipes open and closes the oldest first.
 type drain struct {
 	mu    sync.Mutex
 	pipes []*os.File // the oldest first

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Keys are the settings that server.meta.json may contain (E-7).
+// Keys are the settings that server.meta.json may contain.
 func Keys() []string { return []string{Tools.Mode, Tools.List, Providers.Mode, Providers.List} }
 
 // Meta is the object "env" of server.meta.json. Only Values contains values.
@@ -32,7 +32,7 @@ const (
 	maxShown = 64
 )
 
-// ReadMeta reads the object "env" out of the text of server.meta.json (E-9).
+// ReadMeta reads the object "env" out of the text of server.meta.json.
 func ReadMeta(text []byte) Meta {
 	doc, fault := document(text)
 	if fault != "" {
@@ -127,7 +127,7 @@ func shown(key string) string {
 	return shown.String()
 }
 
-// Complaints returns the lines for standard error about invalid settings (E-9).
+// Complaints returns the lines for standard error about invalid settings.
 func (m *Meta) Complaints() (lines []string) {
 	const prefix = "mcp-bash: server.meta.json env: "
 	for _, key := range m.Refused {

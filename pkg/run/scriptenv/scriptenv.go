@@ -1,6 +1,5 @@
-// Package scriptenv decides which variables of the server's environment reach scripts. The decision
-// depends on the variable's name, the environment, and the object "env" of server.meta.json (E-3 to
-// E-11).
+// Package scriptenv decides which variables of the server's environment reach scripts. The decision depends on the
+// variable's name, the environment, and the object "env" of server.meta.json.
 package scriptenv
 
 import (
@@ -21,15 +20,15 @@ const (
 	Inherit   = "inherit"
 )
 
-// own are variables of the framework without the prefix MCPBASH_, which reach scripts in every mode
-// (E-6). A final * matches any rest of a name.
+// own are variables of the framework without the prefix MCPBASH_, which reach scripts in every mode. A final * matches
+// any rest of a name.
 var own = []string{
 	"MCP_SDK", "MCP_TOOL_*", "MCP_ELICIT_*", "MCP_PROGRESS_*", "MCP_LOG_STREAM", "MCP_CANCEL_FILE", "MCP_ROOTS_*",
 	"MCP_RESOURCES_ROOTS", "MCP_COMPLETION_*", "MCP_PROMPT_*", "MCP_RESOURCE_*", "MCP_CONFIG_JSON", "MCP_TRANSPORT",
 	"MCP_PATH_DEBUG", "MCP_INPUT_DIR", "MCP_SAMPLING_SUPPORTED",
 }
 
-// reserved are further names that a project cannot list (E-10).
+// reserved are further names that a project cannot list.
 var reserved = []string{
 	"LD_*", "DYLD_*", "BASH_FUNC_*", "_MCP*", "MCPBASH_*", "SHELLOPTS", "BASHOPTS", "PS4", "BASH_ENV", "ENV",
 	"BASH_XTRACEFD", "IFS",
@@ -62,7 +61,7 @@ func (r *Rule) DropsValue(name string, env map[string]string) bool {
 }
 
 // IsWithheld reports whether a variable is a secret of the server. Only scripts whose list contains the name of a
-// variable with which one can publish get it. No other started process gets any of them (P-2304, T-63).
+// variable with which one can publish get it. No other started process gets any of them.
 func IsWithheld(name string) bool { return IsRemoteToken(name) || publishes(name) }
 
 // publishes reports whether a variable lets its owner publish: as this person, or as a workflow of GitHub.
@@ -71,14 +70,14 @@ func publishes(name string) bool {
 }
 
 // IsRemoteToken reports whether a variable belongs to the remote token or the record of calls, or configures the server
-// over HTTP. No script gets such a variable, even if it is listed (P-2304, H-216, AUD-18).
+// over HTTP. No script gets such a variable, even if it is listed.
 func IsRemoteToken(name string) bool {
 	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || strings.HasPrefix(name, "MCPBASH_HTTP_") ||
 		strings.HasPrefix(name, "MCPBASH_AUDIT")
 }
 
-// IsPlaceholder reports whether a value is a reference to an option of a bundle. Clients pass it if
-// their user left the option empty (E-2).
+// IsPlaceholder reports whether a value is a reference to an option of a bundle. Clients pass it if their user left the
+// option empty.
 func IsPlaceholder(value string) bool { return strings.HasPrefix(value, "${user_config.") }
 
 // A Scope is one kind of scripts, with the variables that configure their environment.
@@ -158,8 +157,8 @@ type Policy struct {
 	Applied map[string]string
 }
 
-// NewPolicy returns the policy for an environment and the object of server.meta.json. If the
-// environment sets the mode or the list of a scope, both come from the environment (E-8).
+// NewPolicy returns the policy for an environment and the object of server.meta.json. If the environment sets the mode
+// or the list of a scope, both come from the environment.
 func NewPolicy(env map[string]string, meta Meta) Policy {
 	p := Policy{Meta: meta}
 	switch env["MCPBASH_IGNORE_META_ENV"] {
@@ -229,7 +228,7 @@ func (r *Rule) Drops(name string) bool {
 }
 
 // Remedy returns how to pass a variable on to the scripts: a line of server.meta.json, or the operator's settings if
-// they decide (E-8).
+// they decide.
 func (r *Rule) Remedy(name string) string {
 	var names []string
 	if r.Mode == Allowlist {
@@ -321,7 +320,7 @@ type Line struct {
 	Here  bool   // the variable is not set in this environment
 }
 
-// Lines returns the report as text (E-11).
+// Lines returns the report as text.
 func (r *Report) Lines() (lines []Line) {
 	add := func(fault, text string) { lines = append(lines, Line{Text: text, Fault: fault}) }
 	p := r.Policy
@@ -364,7 +363,7 @@ func (r *Rule) listed() []string {
 	return r.Names
 }
 
-// AppendJSON appends the report as JSON (E-11).
+// AppendJSON appends the report as JSON.
 func (r *Report) AppendJSON(dst []byte) []byte {
 	p := r.Policy
 	b := rawjson.Over(dst)

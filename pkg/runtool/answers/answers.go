@@ -18,8 +18,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Given are answers that were given beforehand (CLI-812). An array has one answer for each question in
-// order. An object has answers by the keys of questions, or values by the names of fields.
+// Given are answers that were given beforehand. An array has one answer for each question in order. An object has
+// answers by the keys of questions, or values by the names of fields.
 type Given struct {
 	mu    sync.Mutex
 	list  []json.RawMessage
@@ -141,8 +141,7 @@ func accepted(f *form, values map[string]json.RawMessage, question string) (json
 	return action("accept", content), nil
 }
 
-// A Responder answers the questions of a tool: with given answers, or by asking the person at the
-// terminal (CLI-809).
+// A Responder answers the questions of a tool: with given answers, or by asking the person at the terminal.
 type Responder struct {
 	Given  *Given            // may be nil
 	Person *Person           // nil if nobody can be asked

@@ -69,7 +69,7 @@ type Expectation struct {
 	Error      json.RawMessage // true or an object; nil: no error
 }
 
-// fixed are variables that a case cannot set, because files cannot loosen these settings (R-212, CF-2).
+// fixed are variables that a case cannot set, because files cannot loosen these settings.
 var fixed = []string{"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE"}
 
 // Parse returns the cases in a text. Each line of the error is one fault, with the number of its line.

@@ -275,7 +275,7 @@ func (listener) Log(tool.LogMessage) {}
 // Keep implements [tool.Listener].
 func (l listener) Keep(r tool.Reports) { r.Deliver(l) }
 
-// trials returns a test for each tool with a trial (T-520).
+// trials returns a test for each tool with a trial.
 func (r *runner) trials(ctx context.Context) (tests []*test, err error) {
 	items, err := r.listed(ctx)
 	if err != nil {

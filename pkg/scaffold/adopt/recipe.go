@@ -309,7 +309,7 @@ func (f *Found) Notes(asked bool) (notes []Note) {
 // dryRuns are the names of options that make a script show what it would do.
 var dryRuns = []string{"dry_run", "dryrun", "dry", "no_act", "noop", "simulate"}
 
-// Trial returns a call that changes nothing, or why there is no such call (ADD-50).
+// Trial returns a call that changes nothing, or why there is no such call.
 func (f *Found) Trial() (call *wrap.Trial, lacks string) {
 	s := f.Says
 	switch {

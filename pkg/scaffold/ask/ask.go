@@ -1,5 +1,5 @@
-// Package ask runs programs to get their help texts. A program is started only with words that ask for help or
-// its version. It runs in an empty home directory with limits on time and output (WRAP-10 to WRAP-14).
+// Package ask runs programs to get their help texts. A program is started only with words that ask for help or its
+// version. It runs in an empty home directory with limits on time and output.
 package ask
 
 import (
@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/text/helptext"
 )
 
-// Limits on one run of a program (WRAP-12).
+// Limits on one run of a program.
 const (
 	timeLimit  = 10 * time.Second
 	textLimit  = 1 << 20
@@ -59,9 +59,9 @@ type answer struct {
 	cause  error // the limit that ended the run, or nil
 }
 
-// run runs a program with the words that ask for help. Programs that are being wrapped are
-// started only here. If the kernel supports it, the program can only read, and write in its
-// own directories. It has no network and cannot signal others (WRAP-14). Processes that it leaves running are killed.
+// run runs a program with the words that ask for help. Programs that are being wrapped are started only here. If the
+// kernel supports it, the program can only read, and write in its own directories. It has no network and cannot signal
+// others. Processes that it leaves running are killed.
 func (a *Asker) run(ctx context.Context, program string, words []string) (answer, error) {
 	place, err := os.MkdirTemp("", "mcp-wrap.")
 	if err != nil {
@@ -98,8 +98,8 @@ func (a *Asker) run(ctx context.Context, program string, words []string) (answer
 	return ans, context.Cause(ctx)
 }
 
-// environment returns the variables for a run. They include nothing of the user's but PATH,
-// and nothing that enables colours, a pager, a terminal or another language (WRAP-11).
+// environment returns the variables for a run. They include nothing of the user's but PATH, and nothing that enables
+// colours, a pager, a terminal or another language.
 func (a *Asker) environment(place string) []string {
 	home := place + "/home"
 	env := []string{
@@ -144,8 +144,8 @@ func describes(text []byte) int {
 	return len(h.Options) + len(h.Operands)
 }
 
-// Help asks a program or a command for help: with --help, and with -h if that describes no option (WRAP-10). A
-// program that does not know these words may do its normal work, which the confinement limits.
+// Help asks a program or a command for help: with --help, and with -h if that describes no option. A program that does
+// not know these words may do its normal work, which the confinement limits.
 func (a *Asker) Help(ctx context.Context, words []string) (*Answer, error) {
 	found := &Answer{File: a.Find(words[0])}
 	if found.File == "" {

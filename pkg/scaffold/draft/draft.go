@@ -1,5 +1,5 @@
-// Package draft makes a recipe of a help text, for a person or an agent to complete. Nothing is concluded from prose
-// (WRAP-20 to WRAP-28). Its tools are confined: they read the roots, and write only their private folder.
+// Package draft makes a recipe of a help text, for a person or an agent to complete. Nothing is concluded from prose.
+// Its tools are confined: they read the roots, and write only their private folder.
 package draft
 
 import (

@@ -278,8 +278,8 @@ const (
 	maxList  = 100 // elements of a list
 )
 
-// An InputSchema is the JSON Schema of the arguments of a tool (WRAP-34). It has no allOf, anyOf or oneOf, because some
-// clients reject them at the top level. It has no schema false, because some accept only objects as schemas.
+// An InputSchema is the JSON Schema of the arguments of a tool. It has no allOf, anyOf or oneOf, because some clients
+// reject them at the top level. It has no schema false, because some accept only objects as schemas.
 type InputSchema struct {
 	Type       string             `json:"type"`
 	Properties json.RawMessage    `json:"properties"`

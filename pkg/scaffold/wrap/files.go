@@ -41,7 +41,7 @@ answer() { # ANSWER FILTER
 `
 )
 
-// body returns the lines of tool.sh that build the command line and run it (WRAP-31).
+// body returns the lines of tool.sh that build the command line and run it.
 func (t *Tool) body() string {
 	var b strings.Builder
 	r := t.offer
@@ -188,7 +188,7 @@ const (
 	maxTimeout     = 3600
 )
 
-// metadata is tool.meta.json (WRAP-34).
+// metadata is tool.meta.json.
 type metadata struct {
 	Schema       string              `json:"$schema,omitempty"`
 	Name         string              `json:"name"`
@@ -229,7 +229,7 @@ func (t *Tool) metadata(schemas string) []byte {
 		no, yes := false, true
 		m.Annotations.ReadOnly, m.Annotations.Destructive, m.Annotations.Idempotent = &no, &yes, nil
 	}
-	// A tool with declared capabilities cannot start other programs (CF-15).
+	// A tool with declared capabilities cannot start other programs.
 	if m.Capabilities != nil && !slices.Contains(m.Capabilities, string(access.Process)) {
 		m.Confine["exec"] = slices.Concat([]string{access.Spell(t.Program, true)}, t.Starts, r.Starts)
 	}
@@ -244,8 +244,8 @@ func (t *Tool) metadata(schemas string) []byte {
 	return rawjson.AppendIndent(nil, recipe.Encode(m), 0)
 }
 
-// capabilities returns those of the recipe. A tool that offers a destructive argument can write where it
-// can only read otherwise (WRAP-36).
+// capabilities returns those of the recipe. A tool that offers a destructive argument can write where it can only read
+// otherwise.
 func (t *Tool) capabilities() []string {
 	list := slices.Clone(t.offer.Capabilities)
 	destructive := func(a recipe.Argument) bool { return a.Destructive }

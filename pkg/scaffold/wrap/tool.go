@@ -1,6 +1,6 @@
 // Package wrap generates the files of a tool that runs a command-line program, from a recipe: tool.sh, tool.meta.json
 // and README.md. It selects options, and maps them to a schema and to a command line. It does not access the file
-// system (WRAP-6, WRAP-30 to WRAP-36).
+// system.
 package wrap
 
 import (
@@ -47,7 +47,7 @@ type Source struct {
 	Runner, Script bool
 }
 
-// kind returns the kind of the source for programs (WRAP-5).
+// kind returns the kind of the source for programs.
 func (s Source) kind() string {
 	switch {
 	case s.File == "":
@@ -79,7 +79,7 @@ type Ask struct {
 	Choices []string // the answer is the number of a choice, from 1
 }
 
-// A Trial is a call that changes nothing (T-520).
+// A Trial is a call that changes nothing.
 type Trial struct {
 	Words     []string       `json:"words,omitempty"`
 	Arguments map[string]any `json:"arguments,omitzero"`
@@ -157,7 +157,7 @@ func (t *Tool) Destructive() bool {
 	})
 }
 
-// Table lists the arguments of the tool for people (WRAP-4).
+// Table lists the arguments of the tool for people.
 func (t *Tool) Table() cli.Table {
 	rows := cli.Table{{"argument", "in the program", "takes", "description"}}
 	for _, a := range t.offer.Properties() {
@@ -185,7 +185,7 @@ func (t *Tool) Table() cli.Table {
 // inProgram returns the program's name for an argument.
 func inProgram(a *recipe.Argument) string { return cmp.Or(strings.Join(a.Spellings(), ", "), a.Name) }
 
-// AppendJSON adds the recipe of a tool to an open object, and the properties that the tool offers (WRAP-5).
+// AppendJSON adds the recipe of a tool to an open object, and the properties that the tool offers.
 func (t *Tool) AppendJSON(b *rawjson.Builder) {
 	b.Name("source").String(t.Source.kind())
 	b.Optional("file", t.Source.File)
@@ -201,7 +201,7 @@ func (t *Tool) AppendJSON(b *rawjson.Builder) {
 	b.End().Name("review").Strings(t.Review)
 }
 
-// A Selection determines which options a tool gets (WRAP-6).
+// A Selection determines which options a tool gets.
 type Selection struct {
 	// Max is the maximum number of options that are not required. 0 is MaxOptions for a tool
 	// from a program's help, and all for one from a recipe. -1 allows none.

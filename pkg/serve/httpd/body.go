@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/auth/share"
 )
 
-// A body is the body of a request. Its bytes count as they arrive, until its message was accepted (H-222). Then the
-// request counts its own memory (P-1804).
+// A body is the body of a request. Its bytes count as they arrive, until its message was accepted. Then the request
+// counts its own memory.
 type body struct {
 	server *Server
 	owner  string // see auth.Identity.Owner
@@ -123,8 +123,8 @@ func (c *counted) add(owner string, n int) {
 	c.of.Add(owner, n)
 }
 
-// arriving counts the bytes of bodies that have arrived and belong to no accepted request yet (H-222). An owner has at
-// most half of the bound, so that there is room for others.
+// arriving counts the bytes of bodies that have arrived and belong to no accepted request yet. An owner has at most
+// half of the bound, so that there is room for others.
 type arriving struct{ counted }
 
 // accept counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
@@ -144,8 +144,8 @@ func (a *arriving) accept(owner string, own, n int) error {
 	return nil
 }
 
-// unread counts the bytes of large answers that clients have not read yet (P-1803). The owners of such answers share
-// the bound equally, so a client that does not read stops no other one.
+// unread counts the bytes of large answers that clients have not read yet. The owners of such answers share the bound
+// equally, so a client that does not read stops no other one.
 type unread struct {
 	bound int
 	all   atomic.Int64 // bytes
@@ -202,7 +202,7 @@ func (u *unread) release(owner string, size int) {
 	}
 }
 
-// kept counts the bytes of events that clients can get again (H-44).
+// kept counts the bytes of events that clients can get again.
 type kept struct{ counted }
 
 // over reports whether all events take more than the bound, and those of an owner more than its equal share.

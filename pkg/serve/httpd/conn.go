@@ -270,8 +270,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// awaitTasks lets tasks run, and clients get their answers, within the time for running requests (TASK-62). Other
-// connections bring these requests, so the server accepts them meanwhile.
+// awaitTasks lets tasks run, and clients get their answers, within the time for running requests. Other connections
+// bring these requests, so the server accepts them meanwhile.
 func (s *Server) awaitTasks() {
 	ctx, cancel := context.WithTimeout(s.Context, s.limits.drain)
 	defer cancel()
@@ -279,8 +279,8 @@ func (s *Server) awaitTasks() {
 	}
 }
 
-// settle ends accepting, and then the connections without a request, so that no request is lost (H-60). Each answer of
-// a server that ends closes its connection. So only connections on which nothing was sent for keptTime remain unused.
+// settle ends accepting, and then the connections without a request, so that no request is lost. Each answer of a
+// server that ends closes its connection. So only connections on which nothing was sent for keptTime remain unused.
 func (s *Server) settle() {
 	ctx, cancel := context.WithTimeout(s.Context, s.limits.kept+lateTime)
 	defer cancel()

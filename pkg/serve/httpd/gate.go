@@ -239,8 +239,8 @@ func (g *Gate) watch(to events.Sink) {
 	}
 }
 
-// fromStranger reports whether a request can come from another machine, so that its client must not choose the
-// server's roots (H-81).
+// fromStranger reports whether a request can come from another machine, so that its client must not choose the server's
+// roots.
 func (s *Server) fromStranger(r *http.Request) bool {
 	if s.Gate == nil {
 		return !s.Listener.Local

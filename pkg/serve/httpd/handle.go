@@ -54,7 +54,7 @@ func notAllowed(w http.ResponseWriter, allowed string) {
 	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 }
 
-// unready returns the reason why the server should get no requests, or "" (H-4).
+// unready returns the reason why the server should get no requests, or "".
 func (s *Server) unready() string {
 	if !s.serving.Load() {
 		return "the server stops"
@@ -68,7 +68,7 @@ func (s *Server) unready() string {
 	return ""
 }
 
-// health answers a probe, with a fault or "" (H-4).
+// health answers a probe, with a fault or "".
 func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		notAllowed(w, "GET, HEAD")
@@ -133,7 +133,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A form is what a client accepts as the response to a POST (H-10).
+// A form is what a client accepts as the response to a POST.
 type form struct{ json, events bool }
 
 func formOf(r *http.Request) form {
@@ -173,7 +173,7 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body *bod
 	s.serveStateless(w, r, body, m)
 }
 
-// checkHeaders compares the headers of a request with its message (H-20 to H-23).
+// checkHeaders compares the headers of a request with its message.
 func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byte) error {
 	h := r.Header
 	text, isText := rawjson.Text(version)
@@ -241,7 +241,7 @@ func shownSession(id string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// identify gives each response the id of its request (AUD-6).
+// identify gives each response the id of its request.
 func identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()[requestHeader] = []string{events.NewID().String()}

@@ -42,9 +42,9 @@ type Options struct {
 	TrustRoots bool   // the roots of clients apply although they can be on other machines
 	Access     Access
 
-	StateKeyFile string // the keys that replicas share, or "" (H-500)
-	Advertise    string // the URL at which other replicas reach this one, or "" (H-502)
-	Metrics      string // the address of the metrics, "" or "off" (AUD-40)
+	StateKeyFile string // the keys that replicas share, or ""
+	Advertise    string // the URL at which other replicas reach this one, or ""
+	Metrics      string // the address of the metrics, "" or "off"
 }
 
 // A Config is the input of [New].
@@ -179,7 +179,7 @@ func (s *Server) end(e protocol.Ending) {
 // Endings returns the channel of the reasons to end the process.
 func (s *Server) Endings() <-chan protocol.Ending { return s.endings }
 
-// Signalled returns how a signal ends the process: running requests may finish (H-60).
+// Signalled returns how a signal ends the process: running requests may finish.
 func (s *Server) Signalled(e protocol.Ending) protocol.Ending {
 	if s.limits.drain == 0 {
 		return e

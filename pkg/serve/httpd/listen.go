@@ -38,8 +38,8 @@ type Listener struct {
 	patience  time.Duration   // of tests, in place of writeTime
 }
 
-// Listen takes over the socket of a service manager, whose variables it removes from env (H-720). Without one it opens
-// an address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH (H-1).
+// Listen takes over the socket of a service manager, whose variables it removes from env. Without one it opens an
+// address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH.
 func Listen(addr string, env project.Env) (*Listener, error) {
 	if l, err := activation.Listener(env); l != nil || err != nil {
 		return inherited(l, err)
@@ -54,7 +54,7 @@ func ListenAt(addr string) (*Listener, error) {
 	case err != nil:
 		return nil, err
 	case network == "unix":
-		l, err := socket.Listen(address) // its file is for this user only (H-3)
+		l, err := socket.Listen(address) // its file is for this user only
 		if err != nil {
 			return nil, &AddressError{"unix:" + address, fsys.Cause(err)}
 		}
@@ -101,7 +101,7 @@ func inherited(l net.Listener, err error) (*Listener, error) {
 	return nil, fmt.Errorf("the service manager has passed a socket of another kind: %s", l.Addr().Network())
 }
 
-// writeTime is how long a client may take to read what was written to its connection (H-11).
+// writeTime is how long a client may take to read what was written to its connection.
 const writeTime = 30 * time.Second
 
 // Accept implements [net.Listener].
@@ -137,7 +137,7 @@ func (e *AddressError) Error() string { return fmt.Sprintf("listen %s: %v", e.Ad
 
 func (e *AddressError) Unwrap() error { return e.Cause }
 
-// Remedy returns what to do, or "" (H-2).
+// Remedy returns what to do, or "".
 func (e *AddressError) Remedy() string {
 	host, port, _ := net.SplitHostPort(e.Addr)
 	path, isUnix := strings.CutPrefix(e.Addr, "unix:")
@@ -219,7 +219,7 @@ func causeOf(err error) error {
 	return fsys.Cause(err)
 }
 
-// A remedied error has a remedy (H-2).
+// A remedied error has a remedy.
 type remedied struct {
 	error
 	remedy string
@@ -230,8 +230,8 @@ func (e *remedied) Unwrap() error { return e.error }
 // Remedy returns what to do.
 func (e *remedied) Remedy() string { return e.remedy }
 
-// FileError adds the remedy to an error about a file of the operator that cannot be read (H-2). create is the command
-// that makes such a file, or "".
+// FileError adds the remedy to an error about a file of the operator that cannot be read. create is the command that
+// makes such a file, or "".
 func FileError(err error, create string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && create != "":
@@ -245,7 +245,7 @@ func FileError(err error, create string) error {
 }
 
 // Alive asks a server on this machine whether it is alive, and returns why not. addr is an address of [Listen], without
-// the port 0. It does not check the certificate, which has the public name of the server (CLI-1206).
+// the port 0. It does not check the certificate, which has the public name of the server.
 func Alive(ctx context.Context, addr string, overTLS bool) error {
 	network, address, err := reach(addr)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Server) newPost(w http.ResponseWriter, r *http.Request, se *session, ex
 const keepAnswer = 32 << 10
 
 // mostBatch is the length, in bytes, of answers to a batch that are one array. More of them are events, so that the
-// server need not keep them until the last one (P-1803).
+// server need not keep them until the last one.
 const mostBatch = 1 << 20
 
 func (p *post) Last(line []byte, err *mcp.Error) {
@@ -94,7 +94,7 @@ func (p *post) Last(line []byte, err *mcp.Error) {
 }
 
 // Queue implements [protocol.Sink]. The first message opens the stream. A client that accepts no stream gets the
-// message on the stream of its session, if it has one (H-13).
+// message on the stream of its session, if it has one.
 func (p *post) Queue(line []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -377,7 +377,7 @@ func (s *Server) write(p *post) {
 	})
 }
 
-// status returns the status of HTTP for an error (H-27).
+// status returns the status of HTTP for an error.
 func (p *post) status() int {
 	switch {
 	case p.failure == protocol.ErrBusy:
@@ -442,8 +442,8 @@ func (l *running) remove(p *post) {
 	p.next, p.previous = nil, nil
 }
 
-// keepAlive sends a comment to each client that has got nothing for a time (H-13), so that no proxy closes the
-// connection. It never waits for a client.
+// keepAlive sends a comment to each client that has got nothing for a time, so that no proxy closes the connection. It
+// never waits for a client.
 func (l *running) keepAlive(within time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -83,8 +83,8 @@ func (p *replicas) meet(next http.Handler) http.Handler {
 	})
 }
 
-// begin begins a channel. The request that it brings is pending from here on, so that the end of this replica waits
-// for it (H-60).
+// begin begins a channel. The request that it brings is pending from here on, so that the end of this replica waits for
+// it.
 func (p *replicas) begin(w http.ResponseWriter, r *http.Request) {
 	s := p.server
 	s.pending.Add(1)
@@ -134,7 +134,7 @@ func (c *channels) Close() error {
 }
 
 // passSession passes a request of another replica's session on to that replica, and reports whether the request is
-// answered. Without that replica, the session does not exist (H-33). Then gone answers.
+// answered. Without that replica, the session does not exist. Then gone answers.
 func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body, gone func()) bool {
 	names := r.Header[headers.Session]
 	if len(names) != 1 || forward.Forwarded(r) {
@@ -205,8 +205,8 @@ func copyAnswer(w http.ResponseWriter, answer *http.Response) error {
 	}
 }
 
-// passStream is passOn for a GET. Its stream has the limits of a stream of this replica (H-47, H-49), and needs no
-// place for a request (H-221).
+// passStream is passOn for a GET. Its stream has the limits of a stream of this replica, and needs no place for a
+// request.
 func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.Owner, gone func()) {
 	if !s.roomForStream(auth.IdentityOf(r.Context()).Owner()) {
 		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)

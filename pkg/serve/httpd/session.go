@@ -205,8 +205,8 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 	}
 }
 
-// placeSession answers an initialize. While this server ends, another replica begins the session, if one answers
-// (H-62). The request is pending until then, because this server begins the session if none does.
+// placeSession answers an initialize. While this server ends, another replica begins the session, if one answers. The
+// request is pending until then, because this server begins the session if none does.
 func (s *Server) placeSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	begin := func() { s.beginSession(w, r, body, m) }
 	if other := s.replicas.other.Load(); other != nil && !s.serving.Load() && !forward.Forwarded(r) {
@@ -217,7 +217,7 @@ func (s *Server) placeSession(w http.ResponseWriter, r *http.Request, body *body
 	begin()
 }
 
-// beginSession begins the session of an initialize (H-32).
+// beginSession begins the session of an initialize.
 func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	se, err := s.newSession(r)
 	if err != nil {

@@ -43,7 +43,7 @@ type event struct {
 // maxEvents is the number of events that a stream keeps.
 const maxEvents = 256
 
-// streamShare is the part of the bytes for all streams that one stream can have unread (H-28).
+// streamShare is the part of the bytes for all streams that one stream can have unread.
 const streamShare = 16
 
 // newStream returns a stream without a connection. Its first event has the number 1.
@@ -51,7 +51,7 @@ func newStream(s *Server, se *session, name string) *stream {
 	return &stream{server: s, session: se, name: name, next: 1, sent: 1}
 }
 
-// streamHeader sets the header of a stream (H-28).
+// streamHeader sets the header of a stream.
 func (s *Server) streamHeader(h http.Header) {
 	h["Content-Type"], h["Cache-Control"] = s.values.events, s.values.noStore
 	h["X-Accel-Buffering"] = s.values.noBuffering
@@ -90,7 +90,7 @@ func (st *stream) reached(number int) bool {
 	return number >= 0 && number < st.next
 }
 
-// keep stores an event for resumption, within the limits (H-44). The lock is held.
+// keep stores an event for resumption, within the limits. The lock is held.
 func (st *stream) keep(data []byte) {
 	st.events = append(st.events, event{st.next, data})
 	st.bytes += len(data)

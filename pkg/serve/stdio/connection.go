@@ -96,7 +96,7 @@ func (c *Connection) Last(line []byte, _ *mcp.Error) {
 // Endings returns the channel of the reasons to end the connection.
 func (c *Connection) Endings() <-chan protocol.Ending { return c.endings }
 
-// Signalled returns how a signal ends the process: at once (P-905).
+// Signalled returns how a signal ends the process: at once.
 func (c *Connection) Signalled(e protocol.Ending) protocol.Ending { return e }
 
 // readOn is how long a request may use the goroutine that read it, before another one continues
@@ -154,12 +154,12 @@ func (c *Connection) run(task protocol.Task) (handedOff bool) {
 	return !relief.Stop()
 }
 
-// AwaitRoom implements [protocol.Connection]. It waits while the answers that the client has not
-// read, or its unfinished requests, use too much memory (P-1803, P-1804).
+// AwaitRoom implements [protocol.Connection]. It waits while the answers that the client has not read, or its
+// unfinished requests, use too much memory.
 func (c *Connection) AwaitRoom() {
 	if c.Full() || c.client.Full() {
 		c.Push()
-		c.hangup.Do(func() { // a goroutine that does not read cannot notice it (P-904)
+		c.hangup.Do(func() { // a goroutine that does not read cannot notice it
 			go func() {
 				c.Streams.AwaitHangup()
 				c.End(clientGone)
@@ -179,11 +179,11 @@ func (c *Connection) inputEnded(err error) {
 	c.writeFailed(ErrHangup, 0)
 }
 
-// clientGone is the ending when the client has closed the output (P-904).
+// clientGone is the ending when the client has closed the output.
 var clientGone = protocol.Ending{Code: 1, Kill: true, Silent: true, Reason: "mcp-bash: stdout closed; exiting"}
 
-// writeFailed ends the connection after a failed write: a message is missing or incomplete, and
-// the client cannot notice (P-1103).
+// writeFailed ends the connection after a failed write: a message is missing or incomplete, and the client cannot
+// notice.
 func (c *Connection) writeFailed(err error, _ int) {
 	if errors.Is(err, ErrHangup) {
 		c.End(clientGone)
@@ -253,7 +253,7 @@ type Streams interface {
 // ErrHangup is the error of both directions once the client has closed the output.
 var ErrHangup = errors.New("output closed by the client")
 
-// errNoOutput is the error for a process without a usable standard output (P-105).
+// errNoOutput is the error for a process without a usable standard output.
 var errNoOutput = errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout " +
 	"must be connected)")
 
@@ -288,7 +288,7 @@ func (c *Connection) watchIdle() {
 }
 
 // watchParent ends the connection when the process that started this one has ended. On Windows, a process keeps the
-// number of an ended parent (P-1002).
+// number of an ended parent.
 func (c *Connection) watchParent() {
 	pace := c.Project.Sessions.OrphanCheck
 	if pace <= 0 || c.Parent == 1 || runtime.GOOS == "windows" {

@@ -15,8 +15,7 @@ import (
 // that it notices at once if a client closes the output only.
 type descriptorPair struct{ in, out int }
 
-// Open returns the standard streams of the process. The error means that standard output is not
-// writable (P-105).
+// Open returns the standard streams of the process. The error means that standard output is not writable.
 func Open() (Streams, error) {
 	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || cli.IsClosed(os.Stdout) {

@@ -8,8 +8,7 @@ import (
 
 type filePair struct{ in, out *os.File }
 
-// Open returns the standard streams of the process. The error means that standard output is not
-// writable (P-105).
+// Open returns the standard streams of the process. The error means that standard output is not writable.
 func Open() (Streams, error) {
 	if cli.IsClosed(os.Stdout) {
 		return nil, errNoOutput

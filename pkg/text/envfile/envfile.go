@@ -1,5 +1,4 @@
-// Package envfile parses files of NAME=value lines, such as mcpb.conf, like a shell but
-// without running one (CLI-1405).
+// Package envfile parses files of NAME=value lines, such as mcpb.conf, like a shell but without running one.
 package envfile
 
 import (

@@ -433,7 +433,7 @@ func isHeader(word string) bool {
 		}) < 0
 }
 
-// value returns the text of a JSON string without its secrets (P-2502).
+// value returns the text of a JSON string without its secrets.
 func (r *Redactor) value(text string, nested int) string {
 	const bearer = "Bearer "
 	if _, ok := ascii.CutPrefixFold(text, bearer); ok {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Client describes how a client changes the names of tools. The data is from running the
-// client or from its source, in November 2026 (CLI-1012).
+// A Client describes how a client changes the names of tools. The data is from running the client or from its source,
+// in November 2026.
 type Client struct {
 	Name      string // the name in messages
 	Max       int    // the limit on the whole name, in characters; 0: unknown
@@ -96,8 +96,8 @@ const MaxPortable = 64
 
 const portable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-// IsPortable reports whether every client accepts a name, of a tool or of anything else.
-// Claude Desktop rejects dots, which the protocol allows (CLI-407, CLI-1012).
+// IsPortable reports whether every client accepts a name, of a tool or of anything else. Claude Desktop rejects dots,
+// which the protocol allows.
 func IsPortable(name string) bool {
 	return name != "" && len(name) <= MaxPortable && strings.Trim(name, portable) == ""
 }

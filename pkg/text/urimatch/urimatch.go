@@ -14,10 +14,10 @@ import (
 // A Value is the value of a template's variable in a URI, with its escapes.
 type Value struct{ Name, Text string }
 
-// maxURI is the maximum number of characters of a URI that matches a template (RES-172).
+// maxURI is the maximum number of characters of a URI that matches a template.
 const maxURI = 2048
 
-// plain reports whether a URI can match any template (RES-172).
+// plain reports whether a URI can match any template.
 func plain(uri string) bool {
 	return utf8.ValidString(uri) && utf8.RuneCountInString(uri) <= maxURI &&
 		!strings.ContainsFunc(uri, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
@@ -62,14 +62,13 @@ func partsOf(template string) (parts []part, ok bool) {
 	return parts, true
 }
 
-// HasVariable reports whether a template contains a variable in braces, and no unmatched brace (R-62, RES-163).
+// HasVariable reports whether a template contains a variable in braces, and no unmatched brace.
 func HasVariable(template string) bool {
 	parts, ok := partsOf(template)
 	return ok && slices.ContainsFunc(parts, func(p part) bool { return p.expression && strings.TrimSpace(p.text) != "" })
 }
 
-// newPattern returns the pattern of a template. ok is false if its variables cannot be extracted
-// from a URI (RES-173).
+// newPattern returns the pattern of a template. ok is false if its variables cannot be extracted from a URI.
 func newPattern(parts []part) (p pattern, ok bool) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
@@ -207,8 +206,8 @@ func NewSet(templates []Template) *Set {
 	return s
 }
 
-// Match returns the most specific template that a URI matches (RES-171), and the values of its
-// variables in their order. ok is false if no template matches.
+// Match returns the most specific template that a URI matches, and the values of its variables in their order. ok is
+// false if no template matches.
 func (s *Set) Match(uri string) (t Template, values []Value, ok bool) {
 	if s == nil || !plain(uri) {
 		return Template{}, nil, false
@@ -235,7 +234,7 @@ func (s *Set) Promised(uri string) string {
 	return ""
 }
 
-// Matchable reports whether the variables of a template can be extracted from URIs (RES-173).
+// Matchable reports whether the variables of a template can be extracted from URIs.
 func Matchable(template string) bool {
 	parts, ok := partsOf(template)
 	if ok {

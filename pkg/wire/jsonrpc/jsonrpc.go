@@ -42,8 +42,7 @@ type Message struct {
 // A Shape is the type of a message.
 type Shape byte
 
-// The shapes. Faulty notifications keep their shape, because they are never answered
-// (P-502).
+// The shapes. Faulty notifications keep their shape, because they are never answered.
 const (
 	Invalid      Shape = iota // answered with the error of Fault
 	Request                   // a method and an id
@@ -55,7 +54,7 @@ const (
 // IsAnswered reports whether a message has an answer. Each element of a batch has its own.
 func (m *Message) IsAnswered() bool { return m.Shape != Notification && m.Shape != Response }
 
-// A Fault is a problem of a message (P-500).
+// A Fault is a problem of a message.
 type Fault byte
 
 // The faults, in the order in which they are checked.
@@ -178,12 +177,11 @@ func methodName(v json.RawMessage) string {
 	return name
 }
 
-// An ID is the id of a request as the client wrote it, so that the response repeats it byte
-// for byte (P-501). The empty ID means that there is no id.
+// An ID is the id of a request as the client wrote it, so that the response repeats it byte for byte. The empty ID
+// means that there is no id.
 type ID json.RawMessage
 
-// Key returns a text that is equal for equal ids, by JSON type and value. 1 and "1" differ,
-// but 1 and 1.0 are equal (P-1601).
+// Key returns a text that is equal for equal ids, by JSON type and value. 1 and "1" differ, but 1 and 1.0 are equal.
 func (id ID) Key() string {
 	if s, ok := rawjson.Text(json.RawMessage(id)); ok {
 		return "s" + s
@@ -207,7 +205,7 @@ func AppendResult(dst []byte, id ID, value func(dst []byte) []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-// AppendError appends an error response line. The empty ID is omitted (P-401).
+// AppendError appends an error response line. The empty ID is omitted.
 func AppendError(dst []byte, id ID, value func(dst []byte) []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if len(id) > 0 {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// A Reader splits a stream into lines (P-400, P-404).
+// A Reader splits a stream into lines.
 type Reader struct {
 	src  io.Reader
 	max  int

@@ -14,8 +14,7 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// The error codes of the server (protocol section 26). A tool or a policy may send any other
-// integer (T-701).
+// The error codes of the server (protocol section 26). A tool or a policy may send any other integer.
 const (
 	CodeParse          = -32700 // a line that is not one JSON text
 	CodeInvalidRequest = -32600 // not a request, or not at this moment
@@ -28,9 +27,9 @@ const (
 	CodeShuttingDown   = -32003 // a request after shutdown
 	CodeExitTooEarly   = -32005 // exit without shutdown
 
-	CodeHeaderMismatch     = -32020 // a header of HTTP differs from the message (H-20)
-	CodeMissingCapability  = -32021 // the client lacks a capability that the request needs (M-41)
-	CodeUnsupportedVersion = -32022 // a revision that this server does not support (M-11)
+	CodeHeaderMismatch     = -32020 // a header of HTTP differs from the message
+	CodeMissingCapability  = -32021 // the client lacks a capability that the request needs
+	CodeUnsupportedVersion = -32022 // a revision that this server does not support
 )
 
 // An Error is the error of a response. The feature packages return it, and the server writes
@@ -109,8 +108,7 @@ func (e *Error) Explain(reason error) *Error {
 	return e.WithReason(reason)
 }
 
-// AppendJSON appends the error object {"code":…,"message":…,"data":…}. It leaves out data that
-// is empty or null (T-702).
+// AppendJSON appends the error object {"code":…,"message":…,"data":…}. It leaves out data that is empty or null.
 func (e *Error) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("code").Int(e.Code).Name("message").String(e.Message)
@@ -176,7 +174,7 @@ var causes = [...]Cause{
 	CauseStatus, CauseSignal, CauseSchema, CauseStart, CauseInternal, CauseRecord,
 }
 
-// A Level is the severity of a log message (P-1300). A higher level is more severe.
+// A Level is the severity of a log message. A higher level is more severe.
 type Level int8
 
 // The eight levels of RFC 5424 that the protocol uses.
@@ -206,8 +204,8 @@ func ParseLevel(name string) (l Level, ok bool) {
 	return Info, false
 }
 
-// ParseLevelSetting parses a level of the environment: a name in any case, or true or 1 for
-// debug. Everything else is info (P-1301).
+// ParseLevelSetting parses a level of the environment: a name in any case, or true or 1 for debug. Everything else is
+// info.
 func ParseLevelSetting(value string) Level {
 	switch ascii.Lower(value) {
 	case "true", "1":

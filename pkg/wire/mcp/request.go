@@ -117,8 +117,7 @@ type InputResponse struct {
 	Error  *Error
 }
 
-// An Asker sends input requests to the client (T-120 to T-128), in the way of the protocol's
-// revision.
+// An Asker sends input requests to the client, in the way of the protocol's revision.
 type Asker interface {
 	// Ready reports whether input requests can be sent now. They have to wait while the client
 	// does not read. Ready and Ask do not block.
@@ -144,7 +143,7 @@ type PendingInput interface {
 // maxInputKey is the length of the longest key, in bytes.
 const maxInputKey = 64
 
-// IsInputKey reports whether a key is valid: [A-Za-z0-9_.-]{1,64} (M-57).
+// IsInputKey reports whether a key is valid: [A-Za-z0-9_.-]{1,64}.
 func IsInputKey(key string) bool {
 	return key != "" && len(key) <= maxInputKey && !strings.ContainsFunc(key, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r))
@@ -154,8 +153,7 @@ func IsInputKey(key string) bool {
 // SkillsExtension is the id of the extension for skills (SEP-2640).
 const SkillsExtension = "io.modelcontextprotocol/skills"
 
-// UIExtension is the id of the MCP Apps extension. UIMimeType is the type of its documents
-// (RES-301).
+// UIExtension is the id of the MCP Apps extension. UIMimeType is the type of its documents.
 const (
 	UIExtension = "io.modelcontextprotocol/ui"
 	UIMimeType  = "text/html;profile=mcp-app"
@@ -164,7 +162,7 @@ const (
 // TasksExtension is the id of the extension for calls that outlive their request (SEP-2663).
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// The server's own tools for clients without this extension (TASK-21).
+// The server's own tools for clients without this extension.
 const (
 	TaskStatus = "task_status"
 	TaskWait   = "task_wait"
@@ -174,7 +172,7 @@ const (
 // TaskTools returns the names of these tools.
 func TaskTools() []string { return []string{TaskStatus, TaskWait, TaskCancel} }
 
-// Capabilities are the capabilities of a client that the server uses (P-808), and its name.
+// Capabilities are the capabilities of a client that the server uses, and its name.
 type Capabilities struct {
 	Name, Version    string // of the client's clientInfo
 	ElicitForm       bool
@@ -194,8 +192,8 @@ func (c *Capabilities) Elicitation() bool { return c.ElicitForm || c.ElicitURL }
 // CanBeAsked reports whether the client can answer any request of the server.
 func (c *Capabilities) CanBeAsked() bool { return c.Elicitation() || c.Sampling || c.Roots }
 
-// CanSample reports whether the client can answer a sampling request. A request with tools
-// needs an additional capability (M-56).
+// CanSample reports whether the client can answer a sampling request. A request with tools needs an additional
+// capability.
 func (c *Capabilities) CanSample(params json.RawMessage) bool {
 	tools := rawjson.Get(params, "tools") != nil || rawjson.Get(params, "toolChoice") != nil
 	return c.Sampling && (c.SamplingTools || !tools)
@@ -222,7 +220,7 @@ func ParseCapabilities(v json.RawMessage) Capabilities {
 	return c
 }
 
-// MissingTasks returns the error for a request that needs the extension for tasks (TASK-12).
+// MissingTasks returns the error for a request that needs the extension for tasks.
 func MissingTasks() *Error {
 	e := Errorf(CodeMissingCapability, "Missing required client capability")
 	e.Own = true
@@ -232,7 +230,7 @@ func MissingTasks() *Error {
 	return e
 }
 
-// CanAnswer reports whether the client has declared the capability to answer an input request (M-56).
+// CanAnswer reports whether the client has declared the capability to answer an input request.
 func (c *Capabilities) CanAnswer(r *InputRequest) bool {
 	switch {
 	case r.Method == MethodRoots:
@@ -245,12 +243,12 @@ func (c *Capabilities) CanAnswer(r *InputRequest) bool {
 	return c.ElicitForm
 }
 
-// declared reports whether a member declares a capability. null and false do not (P-808).
+// declared reports whether a member declares a capability. null and false do not.
 func declared(v json.RawMessage) bool {
 	return !rawjson.Absent(v) && string(v) != "false"
 }
 
-// parseElicitation parses the member elicitation (P-2200). "oob" is an old name of "url".
+// parseElicitation parses the member elicitation. "oob" is an old name of "url".
 func parseElicitation(v json.RawMessage) (form, url bool) {
 	if !declared(v) {
 		return false, false
@@ -260,8 +258,7 @@ func parseElicitation(v json.RawMessage) (form, url bool) {
 	return form || !url, url
 }
 
-// acceptsUI reports whether the client can show documents of type UIMimeType. A client without
-// a list of types can (RES-302).
+// acceptsUI reports whether the client can show documents of type UIMimeType. A client without a list of types can.
 func acceptsUI(mimeTypes json.RawMessage) bool {
 	any := false
 	for e := range rawjson.Elements(mimeTypes) {
@@ -282,8 +279,7 @@ type Extra struct {
 	Meta    []rawjson.Member // of its _meta
 }
 
-// Owns reports whether the revision sets a member of the result. A member of a script with the
-// same name is dropped (M-30).
+// Owns reports whether the revision sets a member of the result. A member of a script with the same name is dropped.
 func (e *Extra) Owns(name string) bool { return has(e.Members, name) }
 
 // OwnsMeta is like Owns for a member of _meta. Only the server sets names with the prefix of the

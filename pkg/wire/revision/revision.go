@@ -4,19 +4,19 @@ package revision
 
 import "mcp-bash/pkg/wire/mcp"
 
-// A Revision is a published revision of the protocol that begins with a handshake. Its fields are
-// what the server does differently in it (P-805).
+// A Revision is a published revision of the protocol that begins with a handshake. Its fields are what the server does
+// differently in it.
 type Revision struct {
 	Name         string
 	ListChanged  bool // list_changed and completions are advertised and sent
-	Instructions bool // initialize answers with instructions (P-806)
-	Batches      bool // arrays of messages are accepted (P-600)
+	Instructions bool // initialize answers with instructions
+	Batches      bool // arrays of messages are accepted
 	BatchRefusal string
-	Links        bool // results of tools have links to resources (LR-2)
-	Priming      bool // a stream of HTTP begins with an event that has only an id (H-45)
+	Links        bool // results of tools have links to resources
+	Priming      bool // a stream of HTTP begins with an event that has only an id
 }
 
-// revisions are those that the server speaks, newest first (P-800).
+// revisions are those that the server speaks, newest first.
 var revisions = [...]Revision{
 	{Name: "2025-11-25", ListChanged: true, Instructions: true, Links: true, Priming: true,
 		BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},

@@ -85,7 +85,7 @@ func (c Context) Child(trace, span string) Context {
 // Size returns the length of the values, in bytes.
 func (c Context) Size() int { return len(c.Parent) + len(c.State) + len(c.Baggage) }
 
-// Environ returns variables, with which a script can continue the trace (M-13).
+// Environ returns variables, with which a script can continue the trace.
 func (c Context) Environ() (env []string) {
 	for _, v := range [...]struct{ name, value string }{
 		{"TRACEPARENT=", c.Parent}, {"TRACESTATE=", c.State}, {"BAGGAGE=", c.Baggage},

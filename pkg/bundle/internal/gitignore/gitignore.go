@@ -1,5 +1,4 @@
-// Package gitignore matches paths against the patterns of an ignore file, with the
-// results of "git check-ignore" (CLI-1417).
+// Package gitignore matches paths against the patterns of an ignore file, with the results of "git check-ignore".
 //
 // Names are compared byte by byte, as Git does on Linux, so case matters on every system.
 package gitignore

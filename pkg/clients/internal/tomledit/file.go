@@ -249,9 +249,8 @@ func without(table map[string]any, path []string) map[string]any {
 	return rest
 }
 
-// maxKeys limits the number of keys in a file (CLI-711). Parts of dotted keys and headers count,
-// and tables and arrays in values. The decoder compares each key with all previous keys, so its
-// time is quadratic.
+// maxKeys limits the number of keys in a file. Parts of dotted keys and headers count, and tables and arrays in values.
+// The decoder compares each key with all previous keys, so its time is quadratic.
 const maxKeys = 5000
 
 func keysIn(n *unstable.Node) (count int) {

@@ -1,5 +1,5 @@
-// Package paramheader finds the arguments of a tool that a client repeats in HTTP headers. The tool's
-// inputSchema marks them with x-mcp-header (H-440).
+// Package paramheader finds the arguments of a tool that a client repeats in HTTP headers. The tool's inputSchema marks
+// them with x-mcp-header.
 package paramheader
 
 import (

@@ -47,7 +47,7 @@ type call struct {
 	deadline  *time.Timer // of a suspended call
 }
 
-// maxRounds is how often a call asks its client. Clients give up after ten requests (M-54).
+// maxRounds is how often a call asks its client. Clients give up after ten requests.
 const maxRounds = 9
 
 // run calls the method's handler on the goroutine of the first request, and returns its answer.
@@ -82,8 +82,8 @@ func (x *call) run(ctx context.Context) (*calls.Answer, error) {
 	return nil, calls.ErrHandedOff
 }
 
-// shrink keeps only the rendered answer of a suspended call that has ended, because its client
-// may take long (M-55). The lock is held.
+// shrink keeps only the rendered answer of a suspended call that has ended, because its client may take long. The lock
+// is held.
 func (x *call) shrink() {
 	bytes := x.backlog
 	if x.answer != nil && x.err == nil {
@@ -329,7 +329,7 @@ func (x *call) recount() {
 	x.table.weigh(x, bytes)
 }
 
-// key returns a key that no open question has: the script's own, or a number (M-51).
+// key returns a key that no open question has: the script's own, or a number.
 func (x *call) key(wanted string) string {
 	taken := func(key string) bool {
 		return slices.ContainsFunc(x.open, func(in *input) bool { return in.Key == key })
@@ -341,8 +341,7 @@ func (x *call) key(wanted string) string {
 	return wanted
 }
 
-// A requestState names the suspended call of a retry. The client gets it sealed, and can neither
-// read nor forge it (M-52).
+// A requestState names the suspended call of a retry. The client gets it sealed, and can neither read nor forge it.
 type requestState struct {
 	owner   seal.Owner // the process that suspended the call; its URL can be ""
 	call    uint64
@@ -354,7 +353,7 @@ type requestState struct {
 // stateSize is the length of a state without owner before it is sealed, in bytes.
 const stateSize = len(seal.Process{}) + 8 + 4 + 8 + sha256.Size
 
-// sealState returns the text for a caller. For any other caller it is forged (H-503).
+// sealState returns the text for a caller. For any other caller it is forged.
 func sealState(s seal.Sealer, state requestState, caller string) string {
 	text := make([]byte, 0, stateSize+len(state.owner.URL))
 	text = append(text, state.owner.Process[:]...)

@@ -25,8 +25,7 @@ type input struct {
 	response mcp.InputResponse
 }
 
-// take uses the client's response. A missing response is asked for again, and an invalid one
-// once (M-53, M-54).
+// take uses the client's response. A missing response is asked for again, and an invalid one once.
 func (in *input) take(v json.RawMessage) {
 	if rawjson.KindOf(v) != rawjson.Object {
 		return
@@ -142,7 +141,7 @@ var compiledRules = sync.OnceValues(func() (*schema.Schema, error) {
 	return schema.Compile(formRules)
 })
 
-// soundForm returns a requestedSchema in the form that clients accept, or an error (M-56).
+// soundForm returns a requestedSchema in the form that clients accept, or an error.
 func soundForm(requested json.RawMessage) (json.RawMessage, error) {
 	rules, err := compiledRules()
 	if err != nil {
@@ -190,8 +189,8 @@ func replaced(object json.RawMessage, name string, change func(json.RawMessage) 
 	return rawjson.With(object, name, change(rawjson.Get(object, name)))
 }
 
-// validForm reports whether an answer to a form is valid: it has an action, and for "accept" also
-// content that the form allows (M-54).
+// validForm reports whether an answer to a form is valid: it has an action, and for "accept" also content that the form
+// allows.
 func validForm(requested, answer json.RawMessage) bool {
 	switch rawjson.TextOf(answer, "action") {
 	case "decline", "cancel":

@@ -1,6 +1,6 @@
-// Package suspended runs calls that can ask their clients in the stateless protocol. Such a call
-// is answered with the script's question, and its script waits until another request brings the
-// answer. Between the two requests the call is suspended (M-50).
+// Package suspended runs calls that can ask their clients in the stateless protocol. Such a call is answered with the
+// script's question, and its script waits until another request brings the answer. Between the two requests the call is
+// suspended.
 package suspended
 
 import (
@@ -25,8 +25,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Table contains the suspended calls of all clients, and limits them (M-52, M-55). Calls of the handshake protocol
-// with an open question count as well. If there are too many, it ends the oldest call of the owner that uses most.
+// A Table contains the suspended calls of all clients, and limits them. Calls of the handshake protocol with an open
+// question count as well. If there are too many, it ends the oldest call of the owner that uses most.
 type Table struct {
 	base   context.Context // of all calls
 	ttl    time.Duration   // of a suspended call
@@ -212,7 +212,7 @@ func (c *Client) find(r *calls.Request) (*call, error) {
 const elsewhere = "its call belongs to another server, "
 
 // Owner returns the replica that sealed a text for a caller. The text is the state of a suspended call, or the id of a
-// task. The owner is zero for the texts of this process and for invalid and expired ones (H-504).
+// task. The owner is zero for the texts of this process and for invalid and expired ones.
 func (t *Table) Owner(sealed, caller string) seal.Owner {
 	state, err := openState(t.self.Sealer, sealed, caller)
 	if err != nil || time.Now().After(state.expires) {
@@ -225,7 +225,7 @@ func (t *Table) Owner(sealed, caller string) seal.Owner {
 const idLife = 30 * 24 * time.Hour
 
 // NewID returns an id for a caller, which nobody can guess. If this process has a URL, [Table.Owner] of other replicas
-// returns it for the id (TASK-41).
+// returns it for the id.
 func (t *Table) NewID(caller string) string {
 	if t.self.URL == "" {
 		return rand.Text()
@@ -238,7 +238,7 @@ func (t *Table) NewID(caller string) string {
 	return sealState(t.self.Sealer, state, caller)
 }
 
-// ErrOwnerGone is the error for a retry whose replica cannot be reached (H-505).
+// ErrOwnerGone is the error for a retry whose replica cannot be reached.
 var ErrOwnerGone = badState(elsewhere + "which cannot be reached; call again")
 
 // reason returns the error for a retry of a call that does not exist. The lock is held.
@@ -313,7 +313,7 @@ func (t *Table) finished(x *call, bytes int) {
 	}
 }
 
-// evict ends waiting calls while they exceed a limit (M-55). The lock is held.
+// evict ends waiting calls while they exceed a limit. The lock is held.
 func (t *Table) evict() {
 	for {
 		var reason error
@@ -398,9 +398,8 @@ func (t *Table) resumed(x *call) *mcp.Error {
 	return nil
 }
 
-// evictionPatience is how long the script of an evicted call may delay the start of another one.
-// Most end at once, and those that ignore SIGTERM after a second. On a busy machine it takes longer.
-// Each keeps its descriptors until then (T-53).
+// evictionPatience is how long the script of an evicted call may delay the start of another one. Most end at once, and
+// those that ignore SIGTERM after a second. On a busy machine it takes longer. Each keeps its descriptors until then.
 const evictionPatience = 20 * time.Second
 
 // awaitScripts waits, before another script starts, until scripts of evicted calls have closed
@@ -443,8 +442,8 @@ func (t *Table) forget(x *call) {
 	delete(t.byID, x.id)
 }
 
-// Close ends the client's suspended calls, and cancels later questions of its scripts, because
-// the client sends nothing any more (M-50).
+// Close ends the client's suspended calls, and cancels later questions of its scripts, because the client sends nothing
+// any more.
 func (c *Client) Close() {
 	c.table.mu.Lock()
 	c.closed = true

@@ -30,7 +30,7 @@ func object(appendMembers func(b *rawjson.Builder)) *calls.Answer {
 	}}
 }
 
-// status returns the state of the task (TASK-14). The lock is held.
+// status returns the state of the task. The lock is held.
 func (x *task) status() string {
 	switch {
 	case x.cancelled:
@@ -66,7 +66,7 @@ func (x *task) runtime() time.Duration {
 	return time.Since(x.began)
 }
 
-// appendTask appends the members of a task (TASK-13). The lock is held.
+// appendTask appends the members of a task. The lock is held.
 func (x *task) appendTask(b *rawjson.Builder) {
 	b.Name("taskId").String(x.id).Name("status").String(x.status())
 	b.Optional("statusMessage", x.message())
@@ -105,7 +105,7 @@ func (x *task) details() *calls.Answer {
 	return a
 }
 
-// state returns the state of the task as the result of a tool, for models and programs (TASK-20). The lock is held.
+// state returns the state of the task as the result of a tool, for models and programs. The lock is held.
 func (x *task) state() *calls.Answer {
 	text := fmt.Sprintf("Task %s of tool %s ", x.id, x.tool)
 	if status := x.status(); x.over {
@@ -147,7 +147,7 @@ func toolResult(text string, structured json.RawMessage, isError bool) *calls.An
 
 const taskID = `"taskId":{"type":"string","description":"The id that the call of the tool returned."}`
 
-// Controls are the tools for clients without the extension, as tools/list shows them (TASK-21).
+// Controls are the tools for clients without the extension, as tools/list shows them.
 var Controls = [...]json.RawMessage{
 	json.RawMessage(`{"name":"` + mcp.TaskStatus + `","title":"State of a task","description":"Shows the state and the ` +
 		`progress of a call that runs in the background.","inputSchema":{"type":"object","properties":{` + taskID +
@@ -167,7 +167,7 @@ var Controls = [...]json.RawMessage{
 // IsControl reports whether one of these tools has a name.
 func IsControl(name string) bool { return slices.Contains(mcp.TaskTools(), name) }
 
-// control answers a call of one of these tools. Models read its faults, so they are results (TASK-25).
+// control answers a call of one of these tools. Models read its faults, so they are results.
 func (c *Client) control(ctx context.Context, r *calls.Request, name string) (*calls.Answer, error) {
 	arguments := r.Params.Get(mcp.ParamArguments)
 	id, isText := rawjson.Text(rawjson.Get(arguments, "taskId"))
@@ -191,7 +191,7 @@ func (c *Client) control(ctx context.Context, r *calls.Request, name string) (*c
 	return x.state(), nil
 }
 
-// wait answers a request that waits for the task, for some time or the longest one (TASK-23).
+// wait answers a request that waits for the task, for some time or the longest one.
 func (x *task) wait(ctx context.Context, r *calls.Request, seconds time.Duration) (*calls.Answer, error) {
 	limit := x.after
 	if seconds > 0 {

@@ -291,7 +291,7 @@ func (x *task) handOver(knows bool) *calls.Answer {
 	return a
 }
 
-// questions are those that a script of the stateless protocol has asked together. The call is suspended (M-50).
+// questions are those that a script of the stateless protocol has asked together. The call is suspended.
 type questions struct {
 	result json.RawMessage // that asks them
 	state  string          // of the suspended call
@@ -306,7 +306,7 @@ type question struct {
 	answer  json.RawMessage // nil: none yet
 }
 
-// maxAnswers limits the answers to a part of the questions, in bytes (TASK-30).
+// maxAnswers limits the answers to a part of the questions, in bytes.
 const maxAnswers = 256 << 10
 
 // ask notes questions. The lock is held.
@@ -338,7 +338,7 @@ func (q *questions) appendOpen(b *rawjson.Builder) {
 	b.End()
 }
 
-// askable reports whether a client can answer all open questions (M-56).
+// askable reports whether a client can answer all open questions.
 func (q *questions) askable(client *mcp.Capabilities) bool {
 	for _, one := range q.list {
 		r := mcp.InputRequest{

@@ -33,7 +33,7 @@ type Config struct {
 	NewID    func(caller string) string // returns the id of a new task for a caller, which nobody can guess
 }
 
-// A Table contains the tasks of all clients, and limits them (TASK-50, TASK-51).
+// A Table contains the tasks of all clients, and limits them.
 type Table struct {
 	Config
 	pool *calls.Pool // runs the calls
@@ -140,8 +140,7 @@ func (t *Table) Kept() int {
 	return t.bytes
 }
 
-// find returns a task, or nil. Tasks of other clients, and of the other protocol, do not exist for a request
-// (TASK-40).
+// find returns a task, or nil. Tasks of other clients, and of the other protocol, do not exist for a request.
 func (t *Table) find(r *calls.Request, id string) *task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,7 +180,7 @@ func (t *Table) take(state string) *task {
 }
 
 // Owed reports whether the end of the server would take an answer from a client. A task runs, or has ended after a time
-// and its client has not got the answer (TASK-62).
+// and its client has not got the answer.
 func (t *Table) Owed(since time.Time) bool {
 	t.mu.Lock()
 	list := slices.Collect(maps.Values(t.byID))
@@ -196,8 +195,8 @@ func (t *Table) Owed(since time.Time) bool {
 // A Tool describes how the calls of a tool go on after their requests.
 type Tool struct {
 	tool.LongRunning
-	Control bool // one of the server's own tools for tasks (TASK-21)
-	// NoControl means that these tools do not exist, so only clients with the extension get tasks (TASK-26).
+	Control bool // one of the server's own tools for tasks
+	// NoControl means that these tools do not exist, so only clients with the extension get tasks.
 	NoControl bool
 }
 
@@ -227,8 +226,7 @@ func (t *Table) NewClient(c ClientConfig) *Client {
 	return &Client{ClientConfig: c, table: t, requests: t.pool.NewRequests(c.Calls)}
 }
 
-// Grace is how long a call runs before it becomes a task of a client with the extension. Most errors come earlier
-// (TASK-11).
+// Grace is how long a call runs before it becomes a task of a client with the extension. Most errors come earlier.
 const Grace = 100 * time.Millisecond
 
 // Handle answers a request of the client. It leaves ordinary ones to their protocol.
@@ -260,7 +258,7 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	return x.serve(ctx, r)
 }
 
-// extension reports whether the client of a request knows tasks (TASK-10).
+// extension reports whether the client of a request knows tasks.
 func extension(r *calls.Request) bool { return r.Client.Newest && r.Client.Capabilities.Tasks }
 
 func (c *Client) newTask(name string, long *Tool, r *calls.Request) *task {
@@ -286,7 +284,7 @@ const (
 	MethodCancel = "tasks/cancel"
 )
 
-// Methods returns the methods of the extension (TASK-12).
+// Methods returns the methods of the extension.
 func (c *Client) Methods() []*calls.Method {
 	method := func(name string, handle func(r *calls.Request, x *task) (*calls.Answer, error)) *calls.Method {
 		return &calls.Method{Name: name, Handle: func(_ context.Context, r *calls.Request) (*calls.Answer, error) {
@@ -319,7 +317,7 @@ func (c *Client) Methods() []*calls.Method {
 var ErrUnknown = mcp.Errorf(mcp.CodeInvalidParams, "Task not found")
 
 // IDOf returns the id of the task that a stateless request names, or "". Transports send such requests to the replica
-// with the task (TASK-41).
+// with the task.
 func IDOf(method string, params *mcp.Params) string {
 	switch method {
 	case MethodGet, MethodUpdate, MethodCancel:
@@ -332,8 +330,7 @@ func IDOf(method string, params *mcp.Params) string {
 	return ""
 }
 
-// Close ends the client's tasks, and forgets their answers. Calls that are not tasks yet go on, and never become tasks
-// (TASK-61, TASK-62).
+// Close ends the client's tasks, and forgets their answers. Calls that are not tasks yet go on, and never become tasks.
 func (c *Client) Close() {
 	t := c.table
 	t.mu.Lock()

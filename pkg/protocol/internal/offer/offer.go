@@ -12,11 +12,10 @@ type Capabilities struct {
 	Has     func(method string) bool // whether the server has a method
 	Changes bool                     // clients are notified of changed lists
 	UI      bool                     // the client shows pages
-	Tasks   bool                     // calls can become tasks (TASK-10)
+	Tasks   bool                     // calls can become tasks
 }
 
-// Append appends a ServerCapabilities object: each family of methods that the server has (P-801
-// to P-807, M-21).
+// Append appends a ServerCapabilities object: each family of methods that the server has.
 func (c Capabilities) Append(b *rawjson.Builder) {
 	b.Object().Name("logging").Object().End()
 	for _, family := range []struct {
@@ -56,7 +55,7 @@ func (c Capabilities) Append(b *rawjson.Builder) {
 	b.End()
 }
 
-// AppendServer appends an Implementation object with the content of server.meta.json (P-805).
+// AppendServer appends an Implementation object with the content of server.meta.json.
 func AppendServer(b *rawjson.Builder, m *project.Meta) {
 	appendNames(b, m)
 	b.Optional("description", m.Description)
@@ -65,7 +64,7 @@ func AppendServer(b *rawjson.Builder, m *project.Meta) {
 	b.End()
 }
 
-// ServerName returns an Implementation object with the names and the version only (M-30).
+// ServerName returns an Implementation object with the names and the version only.
 func ServerName(m *project.Meta) []byte {
 	var b rawjson.Builder
 	appendNames(&b, m)

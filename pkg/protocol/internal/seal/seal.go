@@ -1,5 +1,5 @@
-// Package seal seals texts that clients bring back: the client can neither read nor change them,
-// and another client cannot use them. Replicas with the same keys open each other's texts (H-500).
+// Package seal seals texts that clients bring back: the client can neither read nor change them, and another client
+// cannot use them. Replicas with the same keys open each other's texts.
 package seal
 
 import (

@@ -27,7 +27,7 @@ const (
 	Ended              // no more messages are read
 )
 
-// Loggers of the server itself (P-1305).
+// Loggers of the server itself.
 const (
 	LogCore      = "mcp.core"
 	LogLifecycle = "mcp.lifecycle"
@@ -48,7 +48,7 @@ type Session struct {
 	console *console.Console
 	record  *console.Record
 	phase   atomic.Int32
-	missed  atomic.Int64           // messages that the client did not get because it does not read (P-1805)
+	missed  atomic.Int64           // messages that the client did not get because it does not read
 	scratch atomic.Pointer[[]byte] // for small answers
 }
 
@@ -56,7 +56,7 @@ type Session struct {
 func NewSession(out Sink, c *console.Console, record *console.Record) *Session {
 	s := &Session{Sink: out, console: c, record: record}
 	s.Level.Store(int32(c.Settings.Level))
-	s.Revision.Store(revision.Latest) // before initialize (P-600)
+	s.Revision.Store(revision.Latest) // before initialize
 	s.Capabilities.Store(&mcp.Capabilities{})
 	return s
 }
@@ -92,8 +92,8 @@ func (s *Session) Record(category, key, status string, payload []byte) {
 // Missed counts a message that the client does not get because it does not read.
 func (s *Session) Missed() { s.missed.Add(1) }
 
-// Log sends a log message, if its level is high enough. Before initialize there is no client to
-// send it to, and it goes to standard error (P-1303, P-1304).
+// Log sends a log message, if its level is high enough. Before initialize there is no client to send it to, and it goes
+// to standard error.
 func (s *Session) Log(level mcp.Level, logger, message string) {
 	if level < s.Threshold() {
 		return
@@ -117,7 +117,7 @@ func (s *Session) Log(level mcp.Level, logger, message string) {
 	s.Notify("notifications/message", b.End().Bytes())
 }
 
-// ReportMissed logs how many messages the client has missed, once it reads again (P-1805).
+// ReportMissed logs how many messages the client has missed, once it reads again.
 func (s *Session) ReportMissed() {
 	if s.missed.Load() == 0 || s.Full() {
 		return
@@ -178,7 +178,7 @@ type Sink interface {
 	Push()
 	// Deliver writes the queued lines, and can wait until the client reads.
 	Deliver()
-	// Full reports whether the client leaves too much unread (P-1803).
+	// Full reports whether the client leaves too much unread.
 	Full() bool
 	// Reserve waits until the Sink is not full, or ctx ends. It then counts size bytes as unread
 	// until Release.

@@ -3,8 +3,7 @@ package throttle
 
 import "time"
 
-// A Throttle lets a number of events pass in any minute (P-1500). It is not safe for concurrent
-// use.
+// A Throttle lets a number of events pass in any minute. It is not safe for concurrent use.
 type Throttle struct {
 	limit  int // 0: any number
 	passed []time.Time

@@ -1,6 +1,6 @@
-// Package web makes HTTP clients for the network providers. Each client speaks HTTP/1.1 over TLS
-// with one origin, at addresses that pkg/provider/hosts permits. It follows no redirects, keeps no
-// cookies, sends no credentials and decompresses nothing (RES-105, RES-111).
+// Package web makes HTTP clients for the network providers. Each client speaks HTTP/1.1 over TLS with one origin, at
+// addresses that pkg/provider/hosts permits. It follows no redirects, keeps no cookies, sends no credentials and
+// decompresses nothing.
 package web
 
 import (
@@ -66,7 +66,7 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	}
 	addrs, err := c.Policy.Resolve(ctx, c.Network, o)
 	if err == hosts.ErrNoAddress && proxy != nil && c.Policy.Listed(o) {
-		err = nil // the operator listed a name that only the proxy can resolve (RES-106)
+		err = nil // the operator listed a name that only the proxy can resolve
 	}
 	if err != nil {
 		return nil, err
@@ -87,8 +87,7 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	return s, nil
 }
 
-// transport returns a transport for HTTP/1.1 over TLS. It adds nothing to requests and does not
-// change responses (RES-111).
+// transport returns a transport for HTTP/1.1 over TLS. It adds nothing to requests and does not change responses.
 func (c *Client) transport(roots *x509.CertPool) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -231,8 +230,8 @@ func (e *tlsError) Unwrap() error { return e.err }
 // maxCertificates limits the size of a certificate file, in bytes.
 const maxCertificates = 16 << 20
 
-// readRoots returns the certificate authorities of CURL_CA_BUNDLE, or of SSL_CERT_FILE and
-// SSL_CERT_DIR (RES-111). The result is nil, for the system's roots, if no variable is set.
+// readRoots returns the certificate authorities of CURL_CA_BUNDLE, or of SSL_CERT_FILE and SSL_CERT_DIR. The result is
+// nil, for the system's roots, if no variable is set.
 func readRoots(env map[string]string) (*x509.CertPool, error) {
 	file, dirs := env["SSL_CERT_FILE"], env["SSL_CERT_DIR"]
 	if bundle := env["CURL_CA_BUNDLE"]; bundle != "" {
@@ -332,7 +331,7 @@ func certificateFault(err error) string {
 }
 
 // proxyFor returns the URL of the proxy for an origin, or nil for a direct connection. It reads https_proxy and
-// no_proxy, in lower or upper case (RES-106).
+// no_proxy, in lower or upper case.
 func proxyFor(env map[string]string, o hosts.Origin) (*url.URL, error) {
 	either := func(name string) string { return cmp.Or(env[name], env[strings.ToUpper(name)]) }
 	text := either("https_proxy")

@@ -1,10 +1,9 @@
 // Package scan finds items in the directories of a project. A second scan reads only the
 // files that have changed.
 //
-// [Run] walks the trees of a [Spec] and calls a function of the kind for each directory. The
-// function reads the directory through a [Visit], which records every file that the
-// function looks at. The next Run reuses the record of a directory if the stamps of all
-// these files are unchanged.
+// [Run] walks the trees of a [Spec] and calls a function of the kind for each directory. The function reads the
+// directory through a [Visit], which records every file that the function looks at. The next Run reuses the record of a
+// directory if the stamps of all these files are unchanged.
 package scan
 
 import (
@@ -75,8 +74,8 @@ func (s *Result) Messages() (list []item.Message) {
 type Spec struct {
 	Noun       string    // "tool": one item, in messages
 	FaultLevel mcp.Level // of the message that an item is left out
-	// Guarded ignores metadata that other users could have written, because metadata
-	// selects the script that a name runs, and its security level.
+	// Guarded ignores metadata that other users could have written, because metadata selects the script that a name
+	// runs, and its security level.
 	Guarded bool
 	Trees   []Tree // in order of precedence
 }
@@ -108,8 +107,8 @@ type scanner struct {
 	label   string // its directory in messages
 }
 
-// Run walks the trees of a kind, or a subtree of them if within is not empty. old is the last
-// scan, or nil. A missing tree counts as empty.
+// Run walks the trees of a kind, or a subtree of them if within is not empty. old is the last scan, or nil. A missing
+// tree counts as empty.
 func Run(
 	ctx context.Context, p *project.Project, spec Spec, within string, old *Result, now time.Time,
 ) (*Result, error) {
@@ -299,8 +298,8 @@ func (s *Result) Settle(clock func(time.Time) time.Time) {
 	}
 }
 
-// A record contains the items that a scan found in one directory, and the stamps of the
-// files that they depend on. It is valid until one of these files changes.
+// A record contains the items that a scan found in one directory, and the stamps of the files that they depend on. It
+// is valid until one of these files changes.
 type record struct {
 	tree         int                  // the index of the kind's tree
 	path         string               // relative to the content directory, "" for the directory itself

@@ -97,8 +97,7 @@ func (v *Visit) HasMetadata() bool {
 	return slices.ContainsFunc(v.rec.entries, isMetadata)
 }
 
-// MetadataOf returns the metadata of a file, or nil. The result is valid until the
-// next metadata file is read.
+// MetadataOf returns the metadata of a file, or nil. The result is valid until the next metadata file is read.
 func (v *Visit) MetadataOf(file string) *Metadata {
 	for _, name := range item.MetadataNames(file) {
 		if v.HasFile(name) {
@@ -159,7 +158,7 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	}
 	if err != nil && !folder.Vanished(err) {
 		m.Fault = item.FaultIn(v.Label(name), err)
-		if !v.s.spec.Guarded { // else BuildTool reports that the tool does not run
+		if !v.s.spec.Guarded { // else BuildTool reports that the tool does not run
 			v.Log(item.Message{
 				Level: mcp.Warning, Topic: item.Malformed, At: m.Fault.At, Text: m.Fault.Reason + ", using defaults",
 				Logged: fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err),
@@ -219,7 +218,7 @@ func (v *Visit) read(name string, limit int) ([]byte, error) {
 type Head struct {
 	Text   []byte // valid until another file is read
 	Mode   fs.FileMode
-	Header json.RawMessage // the inline header, or nil
+	Header json.RawMessage // the inline header, or nil
 	Fault  item.Fault      // why the inline header cannot be read, or the zero value
 }
 
@@ -301,7 +300,7 @@ func (v *Visit) Log(m item.Message) {
 	}
 }
 
-// Label returns the path of a file for messages.
+// Label returns the path of a file for messages.
 func (v *Visit) Label(name string) string { return path.Join(v.s.label, v.rec.path, name) }
 
 // Input returns the input for the item of a file.

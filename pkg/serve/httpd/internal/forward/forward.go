@@ -1,5 +1,5 @@
-// Package forward passes requests on to the replica that has their session, suspended call or task (H-504). The
-// two replicas are connected by a channel, so nobody else learns or changes a request.
+// Package forward passes requests on to the replica that has their session, suspended call or task. The two replicas
+// are connected by a channel, so nobody else learns or changes a request.
 package forward
 
 import (

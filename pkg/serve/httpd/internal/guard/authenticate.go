@@ -173,7 +173,7 @@ func quotable(text string) string {
 	}, text)
 }
 
-// Challenge returns the value of WWW-Authenticate for a token that lacks a scope (H-423).
+// Challenge returns the value of WWW-Authenticate for a token that lacks a scope.
 func (g *Guard) Challenge(scope string) string {
 	return g.challenge("insufficient_scope", "the token lacks a scope", []string{scope})
 }

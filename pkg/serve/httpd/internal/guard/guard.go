@@ -105,7 +105,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 }
 
 func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	r.RemoteAddr = g.Proxies.Client(r) // everything that counts or logs an address uses this one (H-218)
+	r.RemoteAddr = g.Proxies.Client(r) // everything that counts or logs an address uses this one
 	if len(r.TransferEncoding) > 0 && !r.ProtoAtLeast(2, 0) {
 		// A proxy in front of us may have found another end of the body, from a Content-Length that
 		// net/http dropped. So nothing that follows is a request (RFC 9112, 6.3).
@@ -138,8 +138,8 @@ func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handle
 	g.Count(w, r, next)
 }
 
-// Count calls next, and counts the request of a client while it runs. The context has the identity. A request
-// above a limit is refused (H-220, H-221).
+// Count calls next, and counts the request of a client while it runs. The context has the identity. A request above a
+// limit is refused.
 func (g *Guard) Count(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	key := g.clientOf(r)
 	if e := g.begin(key); e != nil {
@@ -198,7 +198,7 @@ func remote(r *http.Request) string {
 	return network.String()
 }
 
-// place checks the form of the target, the host and the origin of a request (H-201 to H-205).
+// place checks the form of the target, the host and the origin of a request.
 func (g *Guard) place(r *http.Request) *refusal {
 	switch {
 	case r.URL.Host != "" || r.URL.Scheme != "" || !strings.HasPrefix(r.RequestURI, "/"):
@@ -211,8 +211,8 @@ func (g *Guard) place(r *http.Request) *refusal {
 	return nil
 }
 
-// isProbe reports whether a request asks for the health of the server. Balancers and engines send such
-// requests without Host, or with an address as Host (H-4).
+// isProbe reports whether a request asks for the health of the server. Balancers and engines send such requests without
+// Host, or with an address as Host.
 func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
 // hostAllowed checks Host, so that no web page can reach a server of this machine by a name that
@@ -270,7 +270,7 @@ func (g *Guard) named(origin string) bool {
 	return g.anyOrigin && origin != "null" || g.origins[origin]
 }
 
-// The headers that a page of a named origin may send and read (H-206).
+// The headers that a page of a named origin may send and read.
 var (
 	requestHeaders = []string{
 		"accept", "authorization", "content-type", "last-event-id", "mcp-method", "mcp-name", "mcp-protocol-version",
@@ -328,8 +328,8 @@ const (
 )
 
 // Audience returns who can be behind the requests of a server. Only a plain address of this machine is for its own
-// programs. As soon as the operator has prepared the server for others, a proxy can pass their requests on (H-81). A
-// socket file counts, because its usual client is a proxy.
+// programs. As soon as the operator has prepared the server for others, a proxy can pass their requests on. A socket
+// file counts, because its usual client is a proxy.
 func (c *Config) Audience() Audience {
 	switch {
 	case !c.Local:

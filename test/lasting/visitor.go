@@ -163,8 +163,11 @@ func (w *worker) begin(target *server) error {
 	for i, text := range []string{`{"jsonrpc":"2.0","id":"greeting","method":"initialize","params":{` +
 		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lasting","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
+		began := time.Now()
 		status, body, err := w.post(ctx, target, "initialize", "", text)
 		switch {
+		case bytes.Contains(body, []byte(unrecorded)) && target.required && target.wasFull(began):
+			return errAgain
 		case (err != nil || status/100 != 2) && target.fate() != "":
 			w.web.session = ""
 			return errAgain

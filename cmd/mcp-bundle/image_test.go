@@ -398,7 +398,7 @@ func TestImageFailures(t *testing.T) {
 		{`{"dependencies":[{"name":"unknown"}]}`, nil, 3, `"debian": "PACKAGE"`},
 		{`{"dependencies":[{"name":"strange"}]}`, nil, 3, "the Debian package strange does not contain strange"},
 		{`{"dependencies":5}`, nil, 1, "dependencies must be an array"},
-		{`{}`, []string{"--package", "none"}, 3, "Debian has no package none"},
+		{`{}`, []string{"--package", "none"}, 3, "package none is not in Debian"},
 		{`{}`, []string{"--keyring", filepath.Join(i.dir, runtimes.Host.Path())}, 1, "larger than"},
 		{`{}`, []string{"--keyring", "/nonexistent"}, 1, "--keyring /nonexistent"},
 		{`{}`, []string{"--mirror", i.mirror.URL + "/none"}, 3, "HTTP status 404"},

@@ -172,7 +172,7 @@ func TestResolve(t *testing.T) {
 		"tool":             "bash=1 libc6=2.41-12+deb13u1 libtool=5 tool=2",
 		"lonely":           "package lonely needs none, which the archive does not have",
 		"tool-old":         "package tool-old needs libtool, which the archive does not have",
-		"unknown":          "Debian has no package unknown",
+		"unknown":          "package unknown is not in Debian",
 		"enemy bash":       "packages enemy and bash cannot be in one system",
 		"awk original-awk": "libc6=2.41-12+deb13u1 mawk=1.3 original-awk=1",
 	} {

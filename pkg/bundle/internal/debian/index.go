@@ -99,7 +99,7 @@ func (x *Index) Resolve(names []string) ([]*Package, error) {
 	for _, name := range names {
 		p := x.best([]relation{{name: name}})
 		if p == nil {
-			return nil, fmt.Errorf("Debian has no package %s", name)
+			return nil, fmt.Errorf("package %s is not in Debian", name)
 		}
 		take(p)
 	}

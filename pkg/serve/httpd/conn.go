@@ -280,7 +280,9 @@ func (s *Server) awaitTasks() {
 }
 
 // settle ends accepting, and then the connections without a request, so that no request is lost. Each answer of a
-// server that ends closes its connection. So only connections on which nothing was sent for keptTime remain unused.
+// server that ends closes its connection. So only connections on which nothing was sent for keptTime remain unused. An
+// answer that is being written may not announce that, and its client then sends another request. So connections with a
+// request have that time, too.
 func (s *Server) settle() {
 	ctx, cancel := context.WithTimeout(s.Context, s.limits.kept+lateTime)
 	defer cancel()
@@ -292,7 +294,7 @@ func (s *Server) settle() {
 	}
 	kept, enough := context.WithTimeout(ctx, s.limits.kept)
 	defer enough()
-	for len(s.connections.Unused()) > 0 && pause(kept, keptPace) {
+	for s.connections.Open() > 0 && pause(kept, keptPace) {
 	}
 	for unused := s.connections.Unused(); len(unused) > 0; unused = s.connections.Unused() {
 		for _, nc := range unused {

@@ -4,6 +4,8 @@ package httpd
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -100,4 +102,66 @@ func TestDrainBacklog(t *testing.T) {
 		}
 	}
 	<-drained
+}
+
+// A slowListener accepts connections whose answers wait for a channel.
+type slowListener struct {
+	net.Listener
+	written, from chan struct{}
+}
+
+type slowConn struct {
+	net.Conn
+	l    slowListener
+	once sync.Once
+}
+
+func (l slowListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return &slowConn{Conn: c, l: l}, err
+}
+
+func (c *slowConn) Write(p []byte) (int, error) {
+	c.once.Do(func() {
+		close(c.l.written)
+		<-c.l.from
+	})
+	return c.Conn.Write(p)
+}
+
+// H-60: the answer that is written when the server begins to end does not announce the end of its connection. The next
+// request over it is answered.
+func TestDrainDuringAnswer(t *testing.T) {
+	l := slowListener{written: make(chan struct{}), from: make(chan struct{})}
+	s := serve(t, nil, nil, func(c *Config) {
+		l.Listener = c.Listener.Listener
+		c.Listener.Listener = l
+	})
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{` + meta + `}}}`
+	request := fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"+
+		"Mcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n%s", stateless, len(body), body)
+	c, in := s.raw(request)
+	defer c.Close()
+	<-l.written
+	ended := s.drain()
+	select {
+	case <-ended:
+		t.Error("it does not wait for the answer")
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(l.from)
+	for i, closes := range []bool{false, true} {
+		c.SetReadDeadline(time.Now().Add(patience))
+		r, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatalf("answer %d: %v", i, err)
+		}
+		if text(t, r); r.StatusCode != 200 || r.Close != closes {
+			t.Errorf("answer %d: status %d, closes: %t", i, r.StatusCode, r.Close)
+		}
+		if !closes {
+			io.WriteString(c, request)
+		}
+	}
+	<-ended
 }

@@ -191,9 +191,14 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 
 // Use returns how much of the limit is in use.
 func (c *Connections) Use() metrics.Use {
+	return metrics.Use{Limit: "connections", Used: c.Open(), Most: c.most}
+}
+
+// Open returns the number of connections.
+func (c *Connections) Open() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return metrics.Use{Limit: "connections", Used: len(c.open), Most: c.most}
+	return len(c.open)
 }
 
 // Unused returns the connections without a request.

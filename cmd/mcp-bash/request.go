@@ -323,7 +323,7 @@ func (c *connection) receive() ([]byte, error) { return c.in.ReadBytes('\n') }
 // hangUp ends the server's input.
 func (c *connection) hangUp() { c.to.Close() }
 
-// abandon sends a cancellation and hangs up: a cancelled request gets no answer, and the server waits for its script.
+// abandon sends a cancellation and ends the input. The request gets no answer, and the server waits for its script.
 func (c *connection) abandon(cancelled []byte) {
 	c.send(cancelled)
 	c.hangUp()

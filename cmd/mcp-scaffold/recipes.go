@@ -126,7 +126,7 @@ func (w *wrapper) fit(ctx context.Context, r *recipe.Recipe, from string, words 
 // maxRecipe limits the file of a recipe, in bytes.
 const maxRecipe = 1 << 20
 
-// given makes the tool of the recipe that the person or the record of a tool names.
+// given makes a tool from the recipe that --recipe, or the record of a tool, names.
 func (w *wrapper) given(ctx context.Context, words []string) (*wrap.Tool, error) {
 	name, from, file := w.o.recipe, w.recordedPath(w.o.recipe), w.o.recipe
 	if w.o.update {
@@ -183,8 +183,8 @@ func (w *wrapper) resolved(recorded string) string {
 	return filepath.Join(w.p.Root, filepath.FromSlash(recorded))
 }
 
-// ofCommands returns the recipes of a program's commands: those that --commands names, or that a person picks on a
-// terminal. Elsewhere it returns all of them with --subcommands, and otherwise an error that names them.
+// ofCommands returns the recipes of a program's commands that --commands names, or that a person picks on a terminal.
+// Otherwise it returns all of them with --subcommands, or else an error that names them.
 func (w *wrapper) ofCommands(ctx context.Context, words []string) (chosen []*recipe.Recipe, err error) {
 	all, err := library().Of(filepath.Base(words[0]))
 	if err != nil {

@@ -163,7 +163,7 @@ type wrapper struct {
 	warn     func(text string)
 }
 
-// tools makes a tool of the program, or of each of its commands, or of each target of a task runner.
+// tools makes a tool for the program, for each of its commands, or for each target of a task runner.
 func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, error) {
 	for _, make := range []func(context.Context, []string) ([]*wrap.Tool, error){w.targets, w.recipes, w.helps} {
 		if tools, err := make(ctx, words); err != nil || len(tools) > 0 {

@@ -52,7 +52,7 @@ func Digest(credential any) [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// An Error is the reason why a request is not let in.
+// An Error is the reason why a request is refused.
 type Error struct {
 	Kind   Kind
 	Reason string // for the client; it contains no part of the credential
@@ -86,8 +86,8 @@ func IdentityOf(ctx context.Context) *Identity {
 	return id
 }
 
-// Owner returns the key of the person or program that an identity is, whatever its rights are. Shares of limited
-// resources belong to owners, so nobody gets a second share with a token of other rights, or with another
+// Owner returns the key of the person or program with this identity. The key does not depend on the rights. Shares of
+// limited resources belong to owners, so nobody gets a second share with a token of other rights, or with another
 // application. Owner is "" for nil.
 func (id *Identity) Owner() string {
 	switch {

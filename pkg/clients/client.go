@@ -33,8 +33,8 @@ type Client struct {
 	*row  `json:"-"`
 }
 
-// A row is what clients.json has about a client, in addition to its names. Clients of the Bash edition are like another
-// one.
+// A row is the part of a client in clients.json, without its names. A client of the Bash edition has the row of the
+// client Like.
 type row struct {
 	Like    string
 	Format  string   // "JSON", "JSON with comments", "TOML" or "YAML"

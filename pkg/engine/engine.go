@@ -177,9 +177,9 @@ func (e *Engine) answersVersion(bin string) bool {
 
 const versionTimeout = 5 * time.Second
 
-// ForCommand assembles an engine with which a command calls the tools of a project, as run-tool does. Every tool may
-// run, whatever the operator's list has. env has the variables of the server. ForCommand sets the missing fields of c.
-// end terminates what the tools have left running, and removes the private directory.
+// ForCommand assembles an engine for a command that calls the tools of a project, such as run-tool. Every tool may run,
+// also without an entry in the operator's list. env has the variables of the server. ForCommand sets the missing fields
+// of c. end terminates what the tools have left running, and removes the private directory.
 func ForCommand(root string, env project.Env, tree func() project.Tree, c Config) (e *Engine, end func(), err error) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool

@@ -111,7 +111,8 @@ func (e *Engine) setIndexes() {
 	}))
 }
 
-// indexed finds what keyed makes of the items of a kind. The first of several items with a key wins.
+// indexed returns a function that finds the value of an item by its key. keyed returns both. Of several items with a
+// key, the first wins.
 func indexed[T any](e *Engine, kind *kinds.Kind,
 	keyed func(item.Item) (key string, value T)) func(context.Context, string) (T, error) {
 	type entry struct {
@@ -143,7 +144,7 @@ func indexed[T any](e *Engine, kind *kinds.Kind,
 	}
 }
 
-// lookup finds the value of a key in the current index.
+// lookup returns a function that finds the value of a key in the current index.
 func lookup[T any](index func(context.Context) (map[string]T, error)) func(context.Context, string) (T, error) {
 	return func(ctx context.Context, key string) (T, error) {
 		of, err := index(ctx)
@@ -151,14 +152,14 @@ func lookup[T any](index func(context.Context) (map[string]T, error)) func(conte
 	}
 }
 
-// bound reports whether a resource is bound to the provider of a scheme.
+// bound returns a function that reports whether a resource is bound to the provider of a scheme.
 func (e *Engine) bound() func(ctx context.Context, scheme string) (bool, error) {
 	return lookup(derived(e, kinds.Resources, func(list *registry.List) map[string]bool {
 		return resource.Bound(e.Project, list.Items)
 	}))
 }
 
-// derived returns a value that make computes from the current items of a kind, and caches it
+// derived returns a function for the value that make computes from the current items of a kind. It caches the value
 // until the items change. Its error is for the client.
 func derived[T any](e *Engine, kind *kinds.Kind,
 	make func(list *registry.List) T) func(ctx context.Context) (T, error) {

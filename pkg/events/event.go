@@ -155,7 +155,7 @@ func (e *Event) Again() *Event {
 	}
 }
 
-// A Source is from where a request came.
+// A Source describes the connection of a request.
 type Source struct {
 	Transport string // "stdio" or "http"
 	Address   string // of the client, or ""

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// readText reads a text and the newline that Bash adds to it.
+// readText returns a text without the newline that Bash adds to it. Invalid UTF-8 becomes U+FFFD.
 func readText(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

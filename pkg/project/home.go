@@ -282,8 +282,8 @@ func packagedRoot(exe string) string {
 	return root
 }
 
-// Releases returns the address of the releases, or "" if it is unknown. The environment goes before the file RELEASES
-// of an installation, which "make release" writes. home is the installation, or "".
+// Releases returns the address of the releases, or "" if it is unknown. The environment takes precedence over the file
+// RELEASES of an installation, which "make release" writes. home is the installation, or "".
 func Releases(env Env, home string) string {
 	if base := env["MCPBASH_RELEASE_BASE_URL"]; base != "" || home == "" {
 		return base

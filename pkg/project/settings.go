@@ -295,8 +295,8 @@ func stderrTarget(env Env) StderrTarget {
 // maxReason is the length of a reason for strangers, in bytes.
 const maxReason = 1 << 10
 
-// Reason returns the part of standard error that the client of a failed script gets as the reason. If the client gets
-// no more than that, it is the last lines, without secrets.
+// Reason returns the part of standard error that the client of a failed script gets as the reason. If the client may
+// not see all of standard error, the result is its last lines, without secrets.
 func (s StderrTarget) Reason(stderr string) string {
 	if s.Client {
 		return stderr

@@ -189,8 +189,8 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 	}
 }
 
-// route takes the steps of P-500 with one message. It returns the request that the message is, if
-// that has to be run.
+// route checks one message, and answers it or returns the request to run (P-500). It returns nil without such a
+// request.
 func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Request {
 	s := c.session
 	refuse := func(e *mcp.Error) *calls.Request {
@@ -254,7 +254,7 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 	return c.schedule(m, m.ID.Key(), c.handshake.Methods, c.handshake, c.handshake.ClientSession(out), out)
 }
 
-// routeStateless takes the steps of P-500 that the stateless protocol has.
+// routeStateless is route for a request of the stateless protocol (P-500).
 func (c *Client) routeStateless(m *jsonrpc.Message, own *stateless.Meta, key string, out Sink) *calls.Request {
 	if c.session.At(session.Closing) {
 		c.refuse(m, out, mcp.Errorf(mcp.CodeInternal, "Server shutting down").Because(mcp.CauseUnavailable))
@@ -293,8 +293,8 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 	return invalid.WithData("Missing method")
 }
 
-// schedule makes a request of a message, if its method is one of those given. The message points
-// into the transport's buffer, so the request gets copies. The id has its own, because it can outlive the rest
+// schedule makes a request from a message. If methods lacks its method, it sends an error and returns nil. The message
+// points into the transport's buffer, so the request gets copies. The id has its own, because it can outlive the rest
 // (see [calls.Request.Shed]).
 func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods, protocol calls.Protocol,
 	client calls.ClientSession, out Sink) *calls.Request {

@@ -141,11 +141,11 @@ func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Pa
 // [tasks.Table.Owed] for the time.
 func (s *Server) OwesTasks(since time.Time) bool { return s.tasks.Owed(since) }
 
-// End waits until the server writes nothing more, but not longer than within. Its context has
-// ended before.
+// End waits for a check of the lists in progress, for within at most, and prevents later ones. Cancel the server's
+// context first.
 func (s *Server) End(within time.Duration) { s.lists.End(within) }
 
-// Reading returns how much of the limits is in use, and what else is not counted by events.
+// Reading returns the usage of the limits, and the other values that events do not count.
 func (s *Server) Reading() (r metrics.Reading) {
 	r.Uses, r.Queued = s.pool.Uses()
 	r.Uses = append(r.Uses, s.suspended.Use(), s.tasks.Use())
@@ -161,7 +161,7 @@ type Replica = seal.Replica
 // An Owner is another replica. The zero Owner is this process.
 type Owner = seal.Owner
 
-// Self returns this process, as other replicas know it.
+// Self returns the identity of this process for other replicas.
 func (s *Server) Self() Owner { return s.self.Owner }
 
 // NewSessionID returns an id for a session of a caller, which nobody can guess. If this process has a URL, the id names

@@ -125,7 +125,7 @@ func (t mountTable) aliases(path string) (list []string) {
 	return list
 }
 
-// refusal returns what a domain refuses of a path.
+// refusal returns the access to a path that a domain refuses.
 func (h *Confinement) refusal(path string) Refusal {
 	rules, err := h.sandbox.Kernel().Rules(h.Profile)
 	if err != nil {

@@ -105,7 +105,7 @@ type Confinement struct {
 	learns  bool // the script runs unconfined
 }
 
-// A Refusal is what a confinement refuses although the user may do it.
+// A Refusal is an access that a confinement refuses, although the user has permission.
 type Refusal int
 
 // The refusals of a path.
@@ -115,8 +115,8 @@ const (
 	StartRefused         // starting the program
 )
 
-// Refuses returns what the confinement refuses of a file or directory with an absolute path. The result is NotRefused
-// for files that do not exist, and for files that the user may not use either.
+// Refuses returns the access to a file or directory that the confinement refuses. The path is absolute. The result is
+// NotRefused for files that do not exist, and for files that the user may not use either.
 func (h *Confinement) Refuses(path string) Refusal {
 	if h == nil || h.learns || !filepath.IsAbs(path) {
 		return NotRefused

@@ -33,7 +33,7 @@ type AdoptOptions struct {
 	Confirm func(names []string) bool
 }
 
-// Adopted is what became of the scripts of a folder.
+// Adopted has the tools that were made from the scripts of a folder.
 type Adopted struct {
 	Tools     []*wrap.Tool
 	Items     []*Item
@@ -128,7 +128,7 @@ func explain(ctx context.Context, p *project.Project, folder *adopt.Folder) erro
 	return context.Cause(ctx)
 }
 
-// AdoptAgain makes the tool of a script anew, under the name that it has.
+// AdoptAgain makes the tool of a script again, under its present name.
 func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.Tool, error) {
 	file := old.Script
 	if !filepath.IsAbs(file) {
@@ -152,7 +152,7 @@ func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.To
 	return adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
 }
 
-// adoptedTool makes the tool of a script.
+// adoptedTool makes a tool from a script.
 func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (*wrap.Tool, error) {
 	file := filepath.Join(dir, filepath.FromSlash(found.Path))
 	t := adopt.Tool(dir, found, p.Env["HOME"], p.Env["PATH"], ask)
@@ -227,7 +227,7 @@ const (
 	NotTried = "not tried"
 )
 
-// Try makes the trials of some tools of a project. An error that prevents them is the reason of each.
+// Try makes the trials of some tools of a project. If an error prevents a trial, its verdict has the reason.
 func Try(ctx context.Context, p *project.Project, names []string) []Verdict {
 	if len(names) == 0 {
 		return nil

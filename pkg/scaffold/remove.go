@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A Removal is what the removal of a tool changes.
+// A Removal lists the changes that remove a tool.
 type Removal struct {
 	Name      string   `json:"name"`
 	Path      string   `json:"path"`
@@ -36,7 +36,7 @@ type Kept struct {
 // maxSearched is the largest number of files that are searched for other uses of a program or a variable.
 const maxSearched = 5000
 
-// PlanRemoval finds what belongs to a tool alone. It changes nothing.
+// PlanRemoval finds the files and settings that only this tool uses. It changes nothing.
 func PlanRemoval(p *project.Project, name string) (*Removal, error) {
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func PlanRemoval(p *project.Project, name string) (*Removal, error) {
 
 func (r *Removal) keep(what, why string) { r.Kept = append(r.Kept, Kept{what, why}) }
 
-// shared separates what the tool needs alone from what others need.
+// shared separates the programs and variables that only this tool uses from those that others use.
 func (r *Removal) shared(p *project.Project, w *Wrapped) error {
 	uses, err := usesOf(p, slices.Concat(w.Requires, w.Variables), r.Path, w.Script)
 	if err != nil {
@@ -154,8 +154,8 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 	return uses, nil
 }
 
-// wordsIn returns the words that a file has, as whole words. A file that is too large or cannot be read counts as
-// having all of them.
+// wordsIn returns those of the given words that a file contains as whole words. A file that is too large or cannot be
+// read counts as having all of them.
 func wordsIn(file string, words []string) []string {
 	text, err := boundedfile.Read(file, maxWrapped)
 	if err != nil {
@@ -183,8 +183,8 @@ func readJSON(p *project.Project, name string) (json.RawMessage, error) {
 	return doc, nil
 }
 
-// Remove removes a tool, completely or not at all. The tool has another name first, so that a running server never
-// reads a half of it.
+// Remove removes a tool, completely or not at all. It renames the tool's folder first, so that a running server never
+// reads a part of it.
 func Remove(ctx context.Context, p *project.Project, r *Removal) (err error) {
 	w := writerFor(ctx, p, false)
 	defer w.close(&err)

@@ -184,7 +184,7 @@ type Wrapped struct {
 type record struct {
 	Version int      `json:"version"`
 	Command []string `json:"command"`
-	// Script is the script of which the tool was made, or "".
+	// Script is the script from which the tool was made, or "".
 	Script string `json:"script,omitempty"`
 	Asks   bool   `json:"asks,omitempty"` // the user of the client answers the questions of the script
 	// Recipe is the file of the recipe, or "" if the program's help was read (wrap.Source).

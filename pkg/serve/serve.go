@@ -63,7 +63,7 @@ type transport interface {
 	Serve()
 	// Endings returns the channel of the reasons to end the process.
 	Endings() <-chan protocol.Ending
-	// Signalled returns how a signal ends the process, given how it would end at once.
+	// Signalled returns how a signal ends the process. Its argument is the ending without a drain.
 	Signalled(protocol.Ending) protocol.Ending
 	// Drain waits until all requests are answered. It returns the reason if an answer was lost.
 	Drain() (lost *protocol.Ending)

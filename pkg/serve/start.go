@@ -40,7 +40,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A starter opens a project and makes a process of it. Each step sets what later steps need.
+// A starter opens a project and makes a process that serves it. Each step sets fields for later steps.
 type starter struct {
 	Options
 	base      context.Context // of everything that runs
@@ -141,7 +141,7 @@ func (st *starter) warnOnce(text string) {
 	}
 }
 
-// openTransport opens what clients connect to: an address, or standard input and output.
+// openTransport opens the transport: an address, or standard input and output.
 func (st *starter) openTransport() (err error) {
 	if st.HTTP != nil {
 		st.listener, err = httpd.Listen(st.HTTP.Addr, st.Env)
@@ -348,7 +348,7 @@ func (st *starter) openAudit(c *console.Console) (err error) {
 	return st.audit.Emit(&events.Event{Type: events.Start, Note: "mcp-bash " + cli.Version})
 }
 
-// sinks returns what wants to know of requests, or nil. Over HTTP that is also the operator, in the log.
+// sinks returns the sinks for the events of requests, or nil. Over HTTP the log is one of them.
 func (st *starter) sinks(c *console.Console) events.Sink {
 	var list events.Sinks
 	if st.audit != nil {
@@ -443,8 +443,8 @@ func (st *starter) newProcess() (*process, error) {
 	return &process{st, c, server, st.newTransport(server)}, nil
 }
 
-// watchRegistry returns what records changes of the registry, or nil. The log has no lines about them, so it is not
-// worth the hashes of all items.
+// watchRegistry returns the function that records changes of the registry, or nil if neither the record nor the metrics
+// need it. The log has no lines about them.
 func (st *starter) watchRegistry(to events.Sink) func(*kinds.Kind, *registry.List, error) {
 	if st.audit == nil && st.metrics == nil {
 		return nil

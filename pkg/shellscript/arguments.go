@@ -147,7 +147,7 @@ func clean(word string) string {
 	return word
 }
 
-// name gives an argument its name: the long option, the variable, or what the script calls it.
+// name sets the name of an argument, from the usage text, its long option, its variable or a message of the script.
 func (r *reader) name(a *Argument) {
 	long, short, variable := "", "", a.variable
 	for _, o := range a.Options {
@@ -320,7 +320,7 @@ func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
 	})
 }
 
-// hasText reports whether a value of a variable is not empty, whatever the arguments are.
+// hasText reports whether one of the values of a variable is certainly not empty.
 func (r *reader) hasText(values []*syntax.Assign) bool {
 	return slices.ContainsFunc(values, func(s *syntax.Assign) bool {
 		if s.Value == nil {
@@ -355,7 +355,7 @@ func (f *inputFinder) isInput(w *syntax.Word) bool {
 
 func isStandardInput(file string) bool { return file == "-" || file == "/dev/stdin" }
 
-// readsInput reports whether a program with these words reads standard input. none is as in line.
+// readsInput reports whether a program with these words reads standard input. none reports that "$@" can be empty.
 func (f *inputFinder) readsInput(program string, words []*syntax.Word, none bool) bool {
 	values, isFilter := property(program, "input")
 	instead, needsFirst := property(program, "first")

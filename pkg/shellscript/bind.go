@@ -142,7 +142,7 @@ func (r *reader) element(p *syntax.ParamExp) *Argument {
 	return r.byVariable[p.Param.Value]
 }
 
-// unlist takes back that the collected operands are a list.
+// unlist removes the list of collected operands.
 func (r *reader) unlist() {
 	if r.rest != nil && r.rest.variable == r.listed {
 		if r.rest.Required {

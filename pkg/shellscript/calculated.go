@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A calculation finds the arguments that can reach an arithmetic expression, on whatever way. Bash runs the command in
-// x[$(command)] there, so these arguments must be integers. The order of the commands does not matter. If the way of a
-// text is not known, all arguments are integers.
+// A calculation finds the arguments that can reach an arithmetic expression, directly or through variables. There Bash
+// runs the command in x[$(command)], so these arguments must be integers. The order of the commands does not matter. If
+// the way of a text is not known, all arguments are integers.
 //
 // An argument is plain text, without commands, if the number is only part of it. So it is if the output of a program
 // can contain it: $(du "$x"). Then other arguments are plain, too, because arithmetic reads variables by their names.
@@ -191,7 +191,7 @@ func (c *calculation) positional(in string, n int, known bool, w way) {
 	}
 }
 
-// reset follows the words that set gives to a function or to the script, and reports whether there are any.
+// reset follows the words of "set -- WORDS" in a function or in the script, and reports whether there are any.
 func (c *calculation) reset(in string, w way) (found bool) {
 	if !c.once("set "+in, w) {
 		return true
@@ -241,7 +241,7 @@ func (c *calculation) all(w way) {
 	}
 }
 
-// output follows what commands print to the words that can be in it.
+// output follows the words that the output of commands can contain.
 func (c *calculation) output(in string, list []*syntax.Stmt, w way) {
 	visit := func(n syntax.Node) bool {
 		switch n := n.(type) {

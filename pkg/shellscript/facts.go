@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Facts are what the commands of a script show by themselves, in whatever order they run. One walk collects them.
+// Facts about the commands of a script do not depend on the order in which the commands run. One walk collects them.
 type facts struct {
 	functions   map[string]*syntax.FuncDecl
 	values      map[string][]*syntax.Assign // of variables
@@ -102,7 +102,7 @@ func expansionOf(name string) *syntax.ParamExp {
 	return &syntax.ParamExp{Param: &syntax.Lit{Value: name}}
 }
 
-// textInto returns the text that a redirection gives to a command: of <<EOF, <<< "$x", and < <(command).
+// textInto returns the text that a command reads through a redirection: <<EOF, <<< "$x", or < <(command).
 func textInto(r *syntax.Redirect) syntax.Node {
 	switch {
 	case r.Hdoc != nil:
@@ -188,7 +188,7 @@ func (r *reader) declaration(at func(syntax.Node) place, d *syntax.DeclClause) {
 	}
 }
 
-// commandAt notes a simple command, and what it does to variables.
+// commandAt records a simple command and its effects on variables.
 func (r *reader) commandAt(at func(syntax.Node) place, c *syntax.CallExpr) {
 	_, words := simple(c)
 	if len(words) == 0 {

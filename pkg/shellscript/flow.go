@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A frame has what $1, $2 … are at a place of the script.
+// A frame has the values of $1, $2 … at a place of the script.
 type frame struct {
 	shifted int                  // words that were taken off the front
 	before  map[string]*Argument // in a function, what the variables were that it sets

@@ -110,7 +110,7 @@ func (r *reader) plainLoop(w *syntax.WhileClause) bool {
 	return uses
 }
 
-// optionFor reads for a in "$@"; do case $a in … and reports whether the loop is one.
+// optionFor reads a loop over options: for a in "$@"; do case $a in … It reports whether the loop has this form.
 func (r *reader) optionFor(c *syntax.ForClause) bool {
 	if !overAll(c) || r.frame != r.caller {
 		return false

@@ -37,7 +37,7 @@ func (r *reader) outside() {
 	e.WritesThere = e.WritesThere || e.StaysThere && e.Writes
 }
 
-// A finder collects what the nodes of some files show.
+// A finder collects the programs, variables and files that the nodes of some files name.
 type finder struct {
 	*reader
 	programs  map[string]bool
@@ -108,7 +108,7 @@ func (f *finder) environment(p *syntax.ParamExp) {
 	f.variable(v)
 }
 
-// command reads the words of a command: the program, and what it does.
+// command records the program of a command, and its effects.
 func (f *finder) command(args []*syntax.Word) {
 	name, known := f.program(args[0])
 	if !known {
@@ -442,7 +442,7 @@ func IsStandard(name string) bool { return slices.Contains(table()["=standard"],
 // IsShell reports whether a program runs the scripts that Read reads.
 func IsShell(name string) bool { return slices.Contains(table()["=shells"], name) }
 
-// isBuiltin reports whether Bash does the command itself.
+// isBuiltin reports whether the command is a builtin of Bash.
 func isBuiltin(name string) bool { return slices.Contains(table()["=builtin"], name) }
 
 // isFailure reports whether scripts call a function with this name to end with an error.

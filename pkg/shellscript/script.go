@@ -63,7 +63,7 @@ type Argument struct {
 	place    int    // of an operand, from 1
 }
 
-// A Kind is what the values of an argument are.
+// A Kind is the kind of an argument's values.
 type Kind int
 
 // The kinds of values.

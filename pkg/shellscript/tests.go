@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// A testKind is what a test finds out.
+// A testKind is the kind of fact that a test establishes.
 type testKind int
 
 const (
@@ -24,7 +24,7 @@ const (
 	isNoDirectory
 )
 
-// A test is what holds if a condition has a truth.
+// A test is a fact that follows if a condition is true, or if it is false.
 type test struct {
 	kind  testKind
 	x     *syntax.ParamExp
@@ -42,7 +42,7 @@ func (t test) name() string {
 // maxTest limits the size of a condition that is understood, in bytes.
 const maxTest = 2000
 
-// tests returns what holds if a condition has a truth: all of it, or one of it for the end of the script.
+// tests returns the facts that follow if a condition has a truth. One of them is enough if the script then ends.
 func tests(stmt *syntax.Stmt, truth bool) []test {
 	if stmt.End().Offset()-stmt.Pos().Offset() > maxTest {
 		return nil
@@ -79,7 +79,7 @@ func bracketed(c *syntax.CallExpr) []*syntax.Word {
 	return nil
 }
 
-// joined keeps what is certain for two tests that are joined by "or" or by "and". A script that ends if one of several
+// joined returns the facts that are certain if "or" or "and" joins two conditions. A script that ends if one of several
 // things is missing needs all of them. If it ends only without all of them, it needs none for certain. Words that are
 // compared one by one are a choice.
 func joined(x, y []test, or, truth bool) []test {
@@ -254,7 +254,7 @@ func counted(op string, x *syntax.ParamExp, n int, truth bool) []test {
 // isNumeric reports whether a test compares numbers.
 func isNumeric(op string) bool { return strings.HasPrefix(op, "-") && signs[op] != "" }
 
-// An outcome is what happens at the end of statements.
+// An outcome is the way in which statements end.
 type outcome int
 
 const (

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// usage reads the usage text. It is what a function called usage or help prints, the head comment, or a variable.
+// usage reads the usage text: the output of a function called usage or help, the head comment, or a variable.
 func (r *reader) usage() {
 	for _, text := range r.usageTexts() {
 		h := helptext.Read(text)
@@ -128,7 +128,7 @@ var (
 		`contact|e?mail|url|repo(?:sitory)?|history|changelog|bugs|provides|(?:required|should|default)-st(?:art|op))` +
 		`)\s*(?::|$)\s*(.*)$`)
 	tagged = lazyregexp.New(`^[@\\](\w+)\s+(.*)$`)
-	// declared is what other programs read: argc, mise, usage, argbash and mcp-bash.
+	// declared matches declarations for other programs: argc, mise, usage, argbash and mcp-bash.
 	declared = lazyregexp.New(`^\[?(?:(?:USAGE|MISE)\]?\s|ARG(?:BASH)?_|mcp:)`)
 	purposes = lazyregexp.New(`^(?:\[?USAGE\]?\s+(?:long_)?about\s+"([^"]+)"|` +
 		`\[?MISE\]?\s+description\s*=\s*["']([^"']+)["']|ARG_HELP\(\[([^\]]+)\])`)
@@ -145,7 +145,7 @@ var (
 	explained = lazyregexp.New(`^[\w.-]+\.\w+\s+[\[<-].*\S\s{2,}(\S.*)$`)
 )
 
-// A section is what the lines of a head comment belong to.
+// A section is a part of a head comment.
 type section int
 
 const (

@@ -287,7 +287,7 @@ func (r *reader) expansion(part syntax.WordPart) (string, bool) {
 // isOwnName reports whether a parameter has the path of the script.
 func isOwnName(name string) bool { return name == "0" || name == "BASH_SOURCE" }
 
-// output returns what the output of a command is as far as it matters: $(dirname "$0"), $(mktemp).
+// output returns the output of a command if the reader needs it: $(dirname "$0"), $(mktemp).
 func (r *reader) output(c *syntax.CmdSubst) (text string, known bool) {
 	text = "SCRIPT"
 	syntax.Walk(c, func(n syntax.Node) bool {

@@ -46,7 +46,7 @@ type state struct {
 	clients *reread.Content[*x509.CertPool]
 }
 
-// Everybody may read certificates. They decide who is let in, and whose name the server has.
+// Everybody may read certificates, but only the operator may change them: they identify the server and its clients.
 var (
 	public = secretfile.Rule{Max: maxBytes}
 	secret = secretfile.Rule{Max: maxBytes, Secret: true}

@@ -64,8 +64,8 @@ var algorithms = []string{
 	oidc.EdDSA,
 }
 
-// Open asks the provider for its keys. A provider that cannot be reached is logged, and asked again
-// later. Until then, nobody is let in. The error means that the configuration cannot work.
+// Open asks the provider for its keys. If it cannot reach the provider, it logs that and tries again later. Until then,
+// no token is accepted. An error means that the configuration cannot work.
 func Open(ctx context.Context, c Config) (*Verifier, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -119,8 +119,8 @@ func checkURL(text string) error {
 	return errors.New("it must begin with https://")
 }
 
-// Usable returns an [*auth.Error] while no token can be verified. Then it asks the provider again, in the background,
-// since nobody may send a token meanwhile.
+// Usable returns an [*auth.Error] while no token can be verified. It then refreshes the keys in the background, because
+// otherwise only a token causes that.
 func (v *Verifier) Usable() error { return v.keys.usable() }
 
 // Authenticate verifies a token. A token that was verified a moment ago costs one hash.
@@ -212,8 +212,8 @@ const (
 	maxScopes = 256
 )
 
-// parseHeader checks the parts of a token's header that decide what the token is. It returns the id and the algorithm
-// of its key.
+// parseHeader checks the members of a token's header that determine its type and its signature. It returns the id and
+// the algorithm of its key.
 func parseHeader(token string) (key, algorithm string, err error) {
 	first, rest, found := strings.Cut(token, ".")
 	if !found || strings.Count(rest, ".") != 1 {
@@ -248,7 +248,7 @@ func parseHeader(token string) (key, algorithm string, err error) {
 	return key, algorithm, nil
 }
 
-// deciding are the claims by which this server or the library decides.
+// deciding are the claims that this server or the library uses to accept or reject a token.
 var deciding = []string{
 	"iss", "sub", "aud", "exp", "nbf", "iat", "client_id", "azp", "scope", "scp", "typ", "at_hash", "c_hash", "events",
 	"cnf",

@@ -44,7 +44,7 @@ func (u *Usage) Full(owner string, size int) bool {
 	return u.all >= size || !isNobody && u.of[owner] >= Half(size)
 }
 
-// Nobody returns the owner that a client without an identity is. Clients that the server can distinguish have different
+// Nobody returns the owner of a client without an identity. Clients that the server can distinguish have different
 // names.
 func Nobody(name string) string {
 	if name == "" {

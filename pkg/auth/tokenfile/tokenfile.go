@@ -192,7 +192,7 @@ func Open(path string, log func(line string)) (f *File, err error) {
 	return f, nil
 }
 
-// served is the rule for a server, in which the file decides who is let in.
+// served is the rule for the file of a server: other users must not be able to read or change it.
 var served = secretfile.Rule{Max: maxBytes, Secret: true}
 
 func (f *File) parse(texts [][]byte) (t table, err error) {
@@ -235,7 +235,7 @@ func (f *File) Authenticate(_ context.Context, token string) (*auth.Identity, er
 	return f.identify(sha256.Sum256([]byte(token)))
 }
 
-// Usable returns an [*auth.Error] while no token is let in, because the file is unusable.
+// Usable returns an [*auth.Error] while the server accepts no token, because the file is unusable.
 func (f *File) Usable() error {
 	_, err := f.current()
 	return err

@@ -319,8 +319,8 @@ func (i *maker) labels() map[string]string {
 	return list
 }
 
-// write puts an image in its place: an archive of its files, or a directory of them. It keeps what was there if that
-// fails. mark is a file by which a directory is known as an image.
+// write writes an image to its path, as an archive or a directory of its files. If that fails, the path is unchanged.
+// mark is a file that only a directory with an image has.
 func (i *maker) write(ctx context.Context, name, mark string, make func(context.Context) ([]mcpb.File, error)) error {
 	out, err := filepath.Abs(cmp.Or(i.o.Output, name))
 	if err != nil {

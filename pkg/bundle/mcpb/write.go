@@ -117,8 +117,7 @@ func FileIn(root *os.Root, name string) File {
 	return File{Name: name, Open: func() (io.ReadCloser, error) { return boundedfile.OpenIn(root, name) }}
 }
 
-// Walk visits what is below a directory and not a directory itself, by name. It can be something else than a regular
-// file, which cannot be opened.
+// Walk visits everything below a directory except directories, in the order of names. Only regular files can be opened.
 func Walk(root *os.Root, visit func(f File, isRegular bool) error) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -46,7 +46,7 @@ type Package struct {
 	Files          []mcpb.File       // with names below the package's folder
 }
 
-// A Start is a command that starts the program bin/mcp-bash of the package for the system. Those packages are
+// A Start is a command that starts bin/mcp-bash of the package for the user's system. The packages for all systems are
 // dependencies.
 type Start struct {
 	Command string            `json:"-"`                 // the command's name

@@ -67,8 +67,8 @@ var withVersion = lazyregexp.New(`^([^/-]+)-[^/]+(\.data|\.dist-info)/`)
 // places are the folders of a project that every product has.
 var places = []string{"tools", "resources", "prompts", "completions", "server.d", "lib", "providers", "ui", "config"}
 
-// named returns the files by names that are comparable: those of the project as there. Products of several kinds have
-// only those of the project in common.
+// named returns the files by names that can be compared. A file of the project has its name in the project. Without
+// all, the result has only the files that every kind of product has.
 func (p *Product) named(all bool) map[string]File {
 	list := map[string]File{}
 	for name, file := range p.Files {

@@ -297,8 +297,8 @@ func openFolder(dir string) (*source, error) {
 	return s, nil
 }
 
-// inFolder visits a file of a folder. A project leaves out what its bundle leaves out, and the content of a link is its
-// target.
+// inFolder visits a file of a folder. It skips the files of a project that a bundle leaves out. A link has the path of
+// its target as content.
 func (s *source) inFolder(root *os.Root, name string, d fs.DirEntry, visit func(mcpb.File) error) error {
 	switch {
 	case s.isProject && stage.LeavesOut(name, d.IsDir()):
@@ -346,8 +346,8 @@ type About struct {
 // ServerLabel is the label of an image with the name of its server.
 const ServerLabel = "io.modelcontextprotocol.server.name"
 
-// serverMark is how the description of a wheel names a server. The registry takes the name up to the first character
-// that no name has, or up to the end of a comment.
+// serverMark matches the name of a server in the description of a wheel. The registry reads the name up to the first
+// character that names cannot have, or to the end of a comment.
 var serverMark = lazyregexp.New(`mcp-name: ([A-Za-z0-9._/-]+?)(?:-->|--!>|[^A-Za-z0-9._/-]|$)`)
 
 // About reads the document of the product.

@@ -185,8 +185,8 @@ const (
 // Formats are the formats of [Permissions].
 var Formats = []string{toolhive, docker, claude}
 
-// Permissions returns the permissions of a project in one of the [Formats], and what this format cannot express. The
-// image of the project contains its files, so only paths elsewhere are mounted. home replaces "~" on this machine.
+// Permissions returns the permissions of a project in one of the [Formats], and those that this format cannot express.
+// The image of the project contains its files, so only paths elsewhere are mounted. home replaces "~" on this machine.
 func Permissions(l *lock.Lock, format, home string) (text string, notes []string) {
 	p := permissions{home: home}
 	name, version := "server", ""

@@ -61,8 +61,8 @@ func OpenBundle(file string) (b *Product, faults []mcpb.Fault, err error) {
 // packaged are the kinds of products that registries of packages have.
 var packaged = map[product.Kind]Kind{product.NPM: NPM, product.Wheel: PyPI, product.Image: OCI}
 
-// Open opens another product than a bundle. It returns nil for a package that nobody starts by its name, such as the
-// programs for one system.
+// Open opens a product other than a bundle. It returns nil for a package that users do not start by its name, such as
+// the programs for one system.
 func Open(env project.Env, file string) (*Product, error) {
 	opened, err := product.Open(env, file)
 	if err != nil {

@@ -140,8 +140,8 @@ func (s *Stage) smoke(ctx context.Context) error {
 	return nil
 }
 
-// Check reports what others would lack of a project that they get as it is, with the checks of all products. The error
-// is for a project that cannot be read.
+// Check makes the checks of all products for a project that others get unpacked: it reports the files and programs that
+// they would lack. The error is for a project that cannot be read.
 func Check(ctx context.Context, p *project.Project, o Options) error {
 	s, err := begin(p, o)
 	if err != nil {

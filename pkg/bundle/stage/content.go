@@ -299,8 +299,8 @@ type list struct {
 	rules gitignore.Rules
 }
 
-// leftOut returns the lists of left-out.txt. Those after the first three have files with secrets, and their names are
-// the rules.
+// leftOut returns the lists of left-out.txt. After the first three, each list has files with secrets, and its name is
+// the rule.
 var leftOut = sync.OnceValue(func() (lists []list) {
 	for _, section := range strings.Split(leftOutText, "\n[")[1:] {
 		name, patterns, _ := strings.Cut(section, "]\n")

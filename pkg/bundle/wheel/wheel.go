@@ -116,8 +116,8 @@ func (w *Wheel) FileName(t runtimes.Target) string {
 	return w.base() + "-py3-none-" + strings.Join(tags[t], ".") + ".whl"
 }
 
-// Data begins the names of files that pip installs: those in scripts/ become commands, those in data/ go below the
-// environment's folder.
+// Data returns the folder of files that pip installs. Files in scripts/ become commands, and files in data/ go below
+// the environment's folder.
 func (w *Wheel) Data() string { return w.base() + ".data/" }
 
 // Licence returns the name of a licence in the wheel.

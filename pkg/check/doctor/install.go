@@ -369,7 +369,8 @@ var managers = []struct{ part, file, name, command string }{
 	{"/usr/lib/mcp-bash/", "", "rpm", "sudo rpm -U mcp-bash-VERSION-1.ARCH.rpm"},
 }
 
-// PlanUpgrade returns how this installation was made and gets the next version. check asks for the version only.
+// PlanUpgrade describes the origin of this installation, and the way to its next version. With check, the plan only
+// asks for the version.
 func PlanUpgrade(env project.Env, check bool) (*Upgrade, error) {
 	home := cmp.Or(project.InstalledHome(env), ownHome())
 	u := &Upgrade{OK: true, Home: home, Version: cmp.Or(readVersion(home), cli.Version), How: "hand", Env: env.Clone()}

@@ -184,7 +184,7 @@ const checksFile = "health-checks.sh"
 //go:embed checks.sh
 var checks string
 
-// maxMarks bounds what failed calls leave, in bytes.
+// maxMarks limits the marks of failed calls, and the messages of the checks, in bytes.
 const maxMarks = 64 << 10
 
 // projectChecks runs the project's own checks.

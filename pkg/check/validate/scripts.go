@@ -231,7 +231,7 @@ func (c *check) recipes() {
 	}
 }
 
-// imported checks the script of which the tool in a directory was made. It may lie outside of the project, so --fix
+// imported checks the script from which the tool in a directory was made. It may lie outside of the project, so --fix
 // does not change it.
 func (c *check) imported(dir string) {
 	record, _, err := folder.ReadFile(abs(dir, ".wrap.json"), maxScript)

@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// maxTools is the number of tools with their own series.
+// maxTools is the maximum number of tools with their own series.
 const maxTools = 200
 
 // other is the label of everything without another one.
@@ -145,7 +145,7 @@ func (h *histogram) add(d time.Duration) {
 	h.sum += d
 }
 
-// A Reading has what is not counted, but read when somebody asks.
+// A Reading has the values that are read at the time of a request for metrics, because no event counts them.
 type Reading struct {
 	Uses    []Use
 	Queued  int // requests that wait for a slot

@@ -147,7 +147,7 @@ func (t *file) write(_ *events.Event, line []byte) error {
 
 func (t *file) full(size int) bool { return t.max > 0 && t.size > 0 && t.size+int64(size) > t.max }
 
-// next gives the file its number, and begins a new one. The oldest files are removed.
+// next renames the file to its number, and begins a new one. The oldest files are removed.
 func (t *file) next() error {
 	if err := t.sync(); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (t *file) close() error {
 }
 
 // A receiver is the socket of another program that takes lines. The program can read slowly, end and come back. A write
-// that fails waits for patience at most. Then all fail at once until the next attempt, which hardly waits.
+// waits for patience at most. After a failure, writes fail at once for a pause, and the next attempt is short.
 type receiver struct {
 	endless
 	network, path string

@@ -184,7 +184,7 @@ func (s *Stream) emit(e *events.Event) error {
 	return err
 }
 
-// report writes what must come before the next line: the first seal, and how many events were missed.
+// report writes the events that must precede the next line: the first seal, and the number of missed events.
 func (s *Stream) report() error {
 	if s.key != nil && !s.begun {
 		if err := s.write(&events.Event{Type: events.Seal, Note: events.NoteStart}); err != nil {
@@ -313,7 +313,7 @@ func (endless) next() error   { return nil }
 func (endless) sync() error   { return nil }
 func (endless) close() error  { return nil }
 
-// A Form is what a record has of the arguments of requests.
+// A Form is the form in which a record has the arguments of requests.
 type Form string
 
 // The forms.
@@ -351,8 +351,8 @@ func (s *Stream) redactTexts(e *events.Event) {
 
 const maxRemembered = 256
 
-// shape gives the arguments of an event the form that the operator wants. They stay valid until the next event. The
-// lock is held.
+// shape converts the arguments of an event to the configured form. They stay valid until the next event. The lock is
+// held.
 func (s *Stream) shape(e *events.Event) {
 	c, w := &s.config, &e.Work
 	s.shapeAnswers(w.Answers)

@@ -119,8 +119,8 @@ func (c *Client) MaxBytes() int { return c.store.MaxBytes }
 
 var errTooLarge = errors.New("larger than a stored result may be")
 
-// Add stores a file and returns the URI of the result. Where a limit would be exceeded, the oldest results leave of the
-// owner that uses most. After an error the caller closes the file.
+// Add stores a file and returns the URI of the result. If a limit would be exceeded, Add removes the oldest results of
+// the owner that uses most. After an error the caller closes the file.
 func (c *Client) Add(file *File, mimeType string) (uri string, err error) {
 	s := c.store
 	if file.size > int64(min(s.MaxBytes, s.ClientMax, s.ServerMax)) {

@@ -91,7 +91,7 @@ func (c *call) refused(stderr []byte) (first *refusal) {
 	return first
 }
 
-// refusal returns what the confinement refuses of a name in a message, or nil.
+// refusal returns the access that the confinement refuses to a file that a message names, or nil.
 func (c *call) refusal(denied deniedName) *refusal {
 	name := denied.name
 	switch {

@@ -121,7 +121,7 @@ func lastLine(text []byte) string {
 	return validText(text[bytes.LastIndexByte(text, '\n')+1:])
 }
 
-// isHeld reports whether the kernel holds the whole profile of the call.
+// isHeld reports whether the call is confined, and the kernel can enforce its whole profile.
 func (c *call) isHeld() bool {
 	return c.hold != nil && len(c.tools.Sandbox.Kernel().Lacks(c.hold.Profile)) == 0
 }

@@ -24,7 +24,7 @@ func sameOwner(a, b fs.FileInfo) bool {
 	return stat(a).Uid == stat(b).Uid && stat(a).Gid == stat(b).Gid
 }
 
-// begun sets the owner, group and mode of a file that replaces none.
+// begun sets the owner, group and mode of a file that does not replace another one.
 func (e *edit) begun(f *os.File) error {
 	if e.o.FolderOwner {
 		folder, err := e.list.Stat()

@@ -316,9 +316,8 @@ func (e *edit) exchange(fresh string, old *version) error {
 	return &stuckError{e.path(fresh), errKeepsChanging}
 }
 
-// look is read for a file that an edit has just renamed, whatever type it has. If the file
-// cannot be edited or is still open for writing, the result equals no other version.
-// Programs that open the name after the renaming get another file.
+// look is read for a file of any type that an edit has just renamed. If the file cannot be edited or is still open for
+// writing, the result equals no other version. Programs that open the name after the renaming get another file.
 func (e *edit) look(name string) *version {
 	unknown := &version{}
 	unknown.info, _ = e.dir.Lstat(name)

@@ -17,9 +17,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Files are what a project is made of, by path. As ls -F marks them: a name
-// that ends in * is executable, in / a directory, in @ a symbolic link to the
-// content, in | a FIFO.
+// Files are the content of a project's files by path. The end of a name marks the type as in ls -F: * executable, /
+// directory, @ symbolic link to the content, | FIFO.
 type Files map[string]string
 
 // A Fixture is a project in a temporary directory.

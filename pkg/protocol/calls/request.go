@@ -34,8 +34,8 @@ type Protocol interface {
 	Asker(out session.Sink) mcp.Asker
 }
 
-// A ClientSession is what a request may use of the client that sent it. In the handshake
-// protocol it is the same for all requests of a session. A stateless request brings its own.
+// A ClientSession has the properties of the client that a request may use. All requests of a session share one in the
+// handshake protocol. Each stateless request has its own.
 type ClientSession struct {
 	Capabilities *mcp.Capabilities
 	Asker        mcp.Asker

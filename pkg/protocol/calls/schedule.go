@@ -81,8 +81,8 @@ type Config struct {
 	// Shared means that no slot is reserved for the client, because there can be any number of
 	// clients. Its requests wait for a slot themselves.
 	Shared bool
-	// Waiting counts a request whose script waits for the client, until the returned function is called; nil: nothing
-	// limits them. bytes is the size of the questions.
+	// Waiting counts a request whose script waits for the client, until over is called; nil: there is no limit. bytes
+	// is the size of the questions.
 	Waiting func(r *Request, bytes int) (over func())
 }
 
@@ -256,8 +256,7 @@ func (q *Requests) tooLarge() bool {
 	return q.bytes > clients.Equal(q.pool.bound)/max(1, clients.Of(q.Owner))
 }
 
-// freeSlot makes the slot of a request available. The request has no work left but to give its
-// answer to the client, or waits. The lock is held.
+// freeSlot makes the slot of a request available. The request waits, or only has to send its answer. The lock is held.
 func (q *Requests) freeSlot(r *Request) {
 	if r.slot {
 		r.slot = false

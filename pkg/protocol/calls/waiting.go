@@ -25,8 +25,8 @@ func (r *Request) rest() {
 	}
 }
 
-// resume asks for a slot again. The channel is closed when the request has one. It goes before the
-// requests of its client that have not begun. The lock is held.
+// resume queues the request for a slot, before the requests of its client that have not begun. The channel is closed
+// when it has one. The lock is held.
 func (r *Request) resume() <-chan struct{} {
 	q := r.requests
 	switch l := &q.pool.lanes[r.lane]; {

@@ -57,7 +57,7 @@ func NewProject(e *engine.Engine, self seal.Self) *Project {
 	}
 }
 
-// A Client is the project for one client. Messages of the methods are logged to it.
+// A Client has the methods for one client, with its log, permissions and stored results.
 type Client struct {
 	Config
 	project   *Project
@@ -85,7 +85,7 @@ type Config struct {
 	StripToken func(meta json.RawMessage) json.RawMessage
 }
 
-// NewClient returns the project for a new client.
+// NewClient returns the methods for a new client.
 func (p *Project) NewClient(c Config) *Client {
 	e, log, debug := p.engine, c.Session.Log, c.Session.Debugging
 	pages := e.Lookup(kinds.UIResources)
@@ -145,7 +145,7 @@ func (c *Client) Methods() []*calls.Method {
 // sealed text opens as a name.
 func bound(token, caller string) string { return "result of " + token + " " + caller }
 
-// ownerOf returns the part of results.Config. It names this process in the URIs of stored results, so that other
+// ownerOf returns the function for results.Config that names this process in the URIs of stored results, so that other
 // replicas find it.
 func ownerOf(self seal.Self) func(token, caller string) string {
 	if self.URL == "" {

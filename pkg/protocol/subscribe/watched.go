@@ -155,8 +155,8 @@ func (w *watches) full() bool {
 	return len(w.byID) >= maxSubscriptions
 }
 
-// add adds a subscription that the client does not know yet. It does nothing if the request, if
-// any, was unsubscribed before its answer.
+// add adds a subscription before the client gets its id. It does nothing if the request, if any, was unsubscribed
+// before its answer.
 func (w *watches) add(watch *resource.Watch, r *calls.Request, notify func() bool) (*subscription, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

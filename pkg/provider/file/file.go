@@ -58,7 +58,7 @@ func below(roots []string, path string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool { return path != root && fsys.Within(root, path) })
 }
 
-// find opens the file that one of the paths of a URI names.
+// find opens the first readable file in a list of paths from [names]. plain is the index of the usual path.
 func find(roots, list []string, plain int) (*os.File, error) {
 	failure := provider.ErrNotFound
 	for i, path := range list {

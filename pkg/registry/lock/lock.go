@@ -62,7 +62,7 @@ func order() []string {
 	return append(keys, skillsKey)
 }
 
-// newLock returns the lock with items in any order, of which each has another kind or name.
+// newLock returns the lock with items in any order. No two of them have the same kind and name.
 func newLock(items []Item) *Lock {
 	keys := order()
 	slices.SortFunc(items, func(a, b Item) int {

@@ -206,7 +206,7 @@ var OwnMark = sync.OnceValue(func() uint64 {
 	return binary.NativeEndian.Uint64(b[:])
 })
 
-// others refuses changes of how other processes run. A process refers to itself by the number 0.
+// others refuses changes to limits, scheduling and memory of other processes. The number 0 is the process itself.
 func others() []denial {
 	return []denial{
 		refused(unix.SYS_PRLIMIT64, isNot(0, 0)),

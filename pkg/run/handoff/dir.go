@@ -338,7 +338,7 @@ func readAll(file *os.File, limit int) ([]byte, error) {
 	return content, err
 }
 
-// strays is the number of files from which a directory is not cleared, but removed later.
+// strays is the number of additional files from which a directory is removed later, instead of being cleared.
 const strays = 32
 
 // clear removes all files except those to keep. It reports whether it succeeded and the kept

@@ -132,8 +132,8 @@ func (s *Session) serve() {
 	}
 }
 
-// decide records a call and returns its error. For 0 the call continues, unless done reports that
-// it was made for the process.
+// decide records a call and returns its error. For 0 the kernel continues the call, unless done reports that the
+// listener has performed it.
 func (s *Session) decide(n *confine.Notification) (errno unix.Errno, done bool) {
 	c := &call{session: s, Notification: n}
 	if len(s.seen) < mostAccesses {
@@ -281,7 +281,7 @@ type target struct {
 	mode   uint32
 }
 
-// find resolves the path at an address. ok is false if the path does not exist or has no name, such as a pipe.
+// find resolves the path at an address. It returns false if the path does not exist or has no name, such as a pipe.
 func (c *call) find(dir int32, pointer uint64, follow bool) (target, bool) {
 	return c.findAt(dir, pointer, follow, 0)
 }

@@ -115,7 +115,7 @@ func (w *waitSet) forget(s source) {
 	}
 }
 
-// wait returns the sources that are readable. It returns none at the given time.
+// wait waits until a source is readable, and returns the readable ones. It returns none if until passes first.
 func (w *waitSet) wait(until time.Time) (ready readySet, err error) {
 	if !until.Equal(w.until) {
 		w.until = until

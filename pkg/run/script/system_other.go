@@ -98,7 +98,7 @@ func (w *waitSet) watch(s source, fd int) error {
 
 func (w *waitSet) forget(s source) { w.fds[s] = -1 }
 
-// wait returns the sources that are readable. It returns none at the given time.
+// wait waits until a source is readable, and returns the readable ones. It returns none if until passes first.
 func (w *waitSet) wait(until time.Time) (ready readySet, err error) {
 	var fds [sources]unix.PollFd
 	for s, fd := range w.fds {

@@ -60,11 +60,11 @@ func (r *Rule) DropsValue(name string, env map[string]string) bool {
 	return env[name] != "" && r.Drops(name) && !Matches(ofTerminals, name)
 }
 
-// IsWithheld reports whether a variable is a secret of the server. Only scripts whose list contains the name of a
-// variable with which one can publish get it. No other started process gets any of them.
+// IsWithheld reports whether a variable is a secret of the server. A script gets a variable that lets it publish only
+// if a list contains its name. No other started process gets a secret.
 func IsWithheld(name string) bool { return IsRemoteToken(name) || publishes(name) }
 
-// publishes reports whether a variable lets its owner publish: as this person, or as a workflow of GitHub.
+// publishes reports whether a variable is a credential to publish: as this person, or as a workflow of GitHub.
 func publishes(name string) bool {
 	return name == "MCP_REGISTRY_TOKEN" || strings.HasPrefix(name, "ACTIONS_ID_TOKEN_REQUEST_")
 }

@@ -61,7 +61,7 @@ func (o *Outcome) Failed() bool {
 	return o.Error != nil || rawjson.True(rawjson.Get(o.Result, "isError"))
 }
 
-// A Difference is one thing that an outcome has and the case does not expect.
+// A Difference is a part of an outcome that is not as the case expects.
 type Difference struct {
 	What string // such as "text", or "structured/message"
 	Want string // "" if What names it

@@ -109,7 +109,7 @@ func (r *runner) all(ctx context.Context, done func(*result)) error {
 // keyOf returns a text that is the same for the same variables.
 func keyOf(env map[string]string) string { return fmt.Sprintf("%q", env) } // fmt sorts maps
 
-// server returns what is needed to call tools with additional variables, and makes it at the first time.
+// server returns the server for calls with additional variables. The first call for these variables makes it.
 func (r *runner) server(variables map[string]string) (*server, error) {
 	key := keyOf(variables)
 	if e := r.engines[key]; e != nil {
@@ -309,7 +309,7 @@ func (r *result) try(ctx context.Context, e *server) {
 // isRecord reports whether a file is the record of a server, not a file of cases.
 func isRecord(file string) bool { return strings.Contains(filepath.Base(file), ".jsonl") }
 
-// maxRecorded is the number of requests of a record that can be tests.
+// maxRecorded is the maximum number of requests of a record that can be tests.
 const maxRecorded = 10_000
 
 // loadRecord returns the requests of a record as tests.

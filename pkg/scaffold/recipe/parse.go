@@ -124,8 +124,7 @@ func (c *checker) add(path, format string, args ...any) {
 	c.faults = append(c.faults, Fault{Path: path, Reason: fmt.Sprintf(format, args...)})
 }
 
-// check returns what is wrong with a recipe beyond the rules of the JSON Schema. Examples are checked if the rest is
-// right.
+// check returns the faults of a recipe that the JSON Schema does not find. Examples are checked if the rest is right.
 func (r *Recipe) check() Faults {
 	c := &checker{Recipe: r}
 	if n := len(strings.Fields(r.Title)); n > 5 {
@@ -149,7 +148,7 @@ func (r *Recipe) check() Faults {
 	return c.faults
 }
 
-// arguments checks the arguments, and that no dangerous option is offered unasked.
+// arguments checks the arguments. A dangerous option must have "only", so that it is offered only by name.
 func (c *checker) arguments() {
 	names := map[string]bool{}
 	if c.Stdin != nil {

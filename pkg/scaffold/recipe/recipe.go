@@ -270,8 +270,8 @@ func (l Library) Of(program string) ([]*Recipe, error) {
 	return slices.DeleteFunc(all, func(r *Recipe) bool { return !r.Names(program) }), err
 }
 
-// Find returns the recipe for a command line, or nil. words[0] is the program's name or another
-// name of it. Only for another name must all recipes be read.
+// Find returns the recipe for a command line, or nil. words[0] is the program's name or another name of it. For another
+// name, Find reads all recipes.
 func (l Library) Find(words []string) (*Recipe, error) {
 	if r, err := l.read(fileName(words)); err == nil && r.Is(words) {
 		return r, nil

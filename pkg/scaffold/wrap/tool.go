@@ -245,8 +245,7 @@ func isNamed(a *recipe.Argument, names []string) bool {
 	})
 }
 
-// choose takes the arguments from the recipe that the tool offers, and records the reason for
-// each other one.
+// choose selects the arguments of the recipe that the tool offers, and records why it leaves out each other one.
 func (t *Tool) choose(s Selection) error {
 	if err := unknownName(t.Recipe, s); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/channel"
 )
 
-// A timedConn is a connection of a client that must read what is written within a time. The server can end it in a
-// moment in which the client uses it.
+// A timedConn is a connection of a client that must read each write within a time. The server can end it while the
+// client uses it.
 type timedConn struct {
 	net.Conn
 	within time.Duration
@@ -82,7 +82,7 @@ func (c *timedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// use notes that a request arrives. It has its time, although the server has just wanted to end the connection.
+// use records that a request arrives. It extends the time of a connection that the server has begun to end.
 func (c *timedConn) use() {
 	c.ending.Lock()
 	defer c.ending.Unlock()
@@ -233,9 +233,9 @@ const (
 	// keptTime is how long unused connections stay open after the server accepts no more. A load balancer can send a
 	// request over one until it notices that the server ends.
 	keptTime = time.Second
-	// lateTime is how long after that requests may take that have begun to arrive.
+	// lateTime is how long after keptTime a request may take that has begun to arrive.
 	lateTime = 500 * time.Millisecond
-	// handshakeTime is how long a handshake may still take that has begun before new ones are refused.
+	// handshakeTime is how long a handshake may take that began before the server refused new ones.
 	handshakeTime = 250 * time.Millisecond
 	settlePace    = time.Millisecond
 	keptPace      = 10 * time.Millisecond
@@ -325,7 +325,7 @@ func (s *Server) follow(nc net.Conn, state http.ConnState) {
 	s.connections.State(nc, state)
 }
 
-// arrived notes that the request of a connection has reached its client, or needs none.
+// arrived removes the mark of a connection for a request that has arrived and that no client has got yet.
 func (s *Server) arrived(c *timedConn) {
 	if c != nil && c.pending.Swap(false) {
 		s.pending.Add(-1)

@@ -46,7 +46,7 @@ type Gate struct {
 	log    func(line string)
 }
 
-// usable returns an [*auth.Error] while nobody can be let in.
+// usable returns an [*auth.Error] while the gate refuses all clients.
 func (g *Gate) usable() error {
 	if g.files != nil {
 		if err := g.files.Usable(); err != nil {
@@ -188,7 +188,7 @@ func (a *authenticators) Authenticate(ctx context.Context, token string) (*auth.
 	return a.provider.Authenticate(ctx, token)
 }
 
-// usable returns an [*auth.Error] while no token is let in.
+// usable returns an [*auth.Error] while no token is accepted.
 func (a *authenticators) usable() (err error) {
 	if a.file != nil {
 		err = a.file.Usable()
@@ -220,7 +220,7 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	return g.guard.Wrap(next)
 }
 
-// watch records changes of what decides who is let in.
+// watch records changes of certificates, tokens and keys.
 func (g *Gate) watch(to events.Sink) {
 	watcher := func(kind events.Type, of, name string) auth.Watcher {
 		return (&events.Watch{Type: kind, Target: events.Target{Kind: of, Name: name}, To: to}).Set

@@ -314,7 +314,7 @@ func LimitConnections(most int) func(net.Conn, http.ConnState) {
 	return guard.NewConnections(most).State
 }
 
-// Reading returns that of the protocol, with the limits of HTTP.
+// Reading returns the values of the protocol, and adds the limits of HTTP.
 func (s *Server) Reading() metrics.Reading {
 	r := s.Server.Reading()
 	s.mu.Lock()

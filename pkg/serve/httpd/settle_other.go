@@ -9,5 +9,5 @@ func refuseConnections(net.Listener) {}
 
 func hasHandshakes(net.Listener) bool { return false }
 
-// cork does nothing: what is written and the end of a connection are two packets.
+// cork does nothing: the written bytes and the end of a connection are two packets.
 func cork(net.Conn) {}

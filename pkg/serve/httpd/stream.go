@@ -118,8 +118,8 @@ func (st *stream) drop() {
 	st.forget(len(st.events))
 }
 
-// attach connects the stream to an output, and sends the events from a number on; 0: those that no connection got. It
-// replaces another connection.
+// attach connects the stream to an output, and sends the events from number from on. For 0, it sends the events that no
+// connection got. It replaces another connection.
 func (st *stream) attach(out jsonrpc.Output, from int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

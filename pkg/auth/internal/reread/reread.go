@@ -1,4 +1,5 @@
-// Package reread has the content of files that decide who is let in, and reads them again when they change.
+// Package reread has the content of files that decide which clients a server accepts, and reads them again when they
+// change.
 package reread
 
 import (

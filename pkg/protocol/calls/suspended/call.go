@@ -183,7 +183,7 @@ func (x *call) await(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 	}
 }
 
-// next returns the answer that is possible now, if any, and what is delivered before it.
+// next returns the answer that can be sent now, if any, and the function that delivers reports before it.
 func (x *call) next(ctx context.Context, r *calls.Request) (a *calls.Answer, deliver func(), err error, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -202,7 +202,7 @@ func (x *call) next(ctx context.Context, r *calls.Request) (a *calls.Answer, del
 	return x.suspend(), nil, nil, true
 }
 
-// resolveUnaskable answers the questions that cannot be put to the client. The lock is held.
+// resolveUnaskable answers the questions that cannot be sent to the client. The lock is held.
 func (x *call) resolveUnaskable(client *mcp.Capabilities) {
 	for _, in := range slices.Clone(x.open) {
 		switch {

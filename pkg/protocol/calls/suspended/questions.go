@@ -59,7 +59,7 @@ func (in *input) resolve(response mcp.InputResponse) {
 	in.set.check()
 }
 
-// fail resolves a request that could not be asked. Scripts know the action error of an elicitation.
+// fail resolves a request that could not be sent. For an elicitation, the script gets the action "error".
 func (in *input) fail(e *mcp.Error) { in.resolve(calls.NoAnswer(in.Method, "error", e)) }
 
 // prepare converts a request to the form of the stateless protocol.

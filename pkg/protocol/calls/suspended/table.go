@@ -300,7 +300,7 @@ func (t *Table) weigh(x *call, bytes int) {
 	}
 }
 
-// finished counts that only the answer is left of a suspended call, and its size.
+// finished sets the counted memory of a call that has ended to the size of its answer.
 func (t *Table) finished(x *call, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

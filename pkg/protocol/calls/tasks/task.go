@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A task is one call of a long-running tool. It is the [calls.Request.Out] of the request that the call is.
+// A task is one call of a long-running tool. It is the [calls.Request.Out] of the request that runs the call.
 type task struct {
 	client    *Client
 	key       string // of its requests
@@ -269,8 +269,8 @@ func (x *task) pass() *calls.Answer {
 	return a
 }
 
-// handOver makes the call a task, and returns the answer to its request. It is nil if the client is going. The lock is
-// held.
+// handOver makes the call a task, and returns the answer to its request. It is nil if the client is leaving. The lock
+// is held.
 func (x *task) handOver(knows bool) *calls.Answer {
 	if !x.client.table.publish(x) {
 		return nil
@@ -351,7 +351,7 @@ func (q *questions) askable(client *mcp.Capabilities) bool {
 	return true
 }
 
-// answer takes the client's answers to open questions, and reports whether none is missing.
+// answer records the client's answers to open questions, and reports whether all are there.
 func (q *questions) answer(responses json.RawMessage) (complete bool) {
 	complete = true
 	for i := range q.list {
@@ -390,8 +390,8 @@ func (x *task) update(r *calls.Request) *mcp.Error {
 	return nil
 }
 
-// moved lets a call go on whose script no longer waits for an answer, or has ended. Before the hand-over, the client's
-// retry does that, unless its request still waits, because the client is going.
+// moved continues a call whose script no longer waits for an answer, or has ended. Before the hand-over, the client's
+// retry continues it, unless the client is leaving and its request still waits.
 func (x *task) moved() {
 	x.mu.Lock()
 	alone := x.id != "" || x.attached != nil

@@ -94,7 +94,7 @@ func (t *Table) publish(x *task) bool {
 // overhead is more than a task uses next to its answer, in bytes, and more than a response has next to it.
 const overhead = 4 << 10
 
-// ended counts that a task no longer runs. It keeps the answer, if the client knows the task. The task's lock is held.
+// ended counts a task that has ended. It keeps the answer, if the client knows the task. The task's lock is held.
 func (t *Table) ended(x *task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

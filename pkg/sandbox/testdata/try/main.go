@@ -1,5 +1,4 @@
-// Try is what the scripts of TestEscapes try that takes system calls of their own. It fails
-// where the system refuses.
+// Try makes the attempts of the scripts of TestEscapes that need system calls. It fails if the system refuses one.
 package main
 
 import (
@@ -119,7 +118,7 @@ var tricks = map[string]func() error{
 	"uevent":       func() error { return socketOf(unix.AF_NETLINK, unix.SOCK_DGRAM, unix.NETLINK_KOBJECT_UEVENT) },
 	"tipcpair":     func() error { return call(unix.SYS_SOCKETPAIR, unix.AF_TIPC, unix.SOCK_SEQPACKET, 0) },
 	"seqpair":      func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0); return err },
-	// A file is no terminal, so only who is refused gets another error than that.
+	// Standard input is no terminal, which is an error that ioctl ignores. It returns only the error of a refusal.
 	"type":        func() error { return ioctl(0, unix.TIOCSTI, 0) },
 	"paste":       func() error { return ioctl(0, unix.TIOCLINUX, 0) },
 	"discipline":  func() error { return ioctl(0, unix.TIOCSETD, 0) },
@@ -402,7 +401,7 @@ func refusal(err error, refused unix.Errno) error {
 	return nil
 }
 
-// ioctl gives a command to a descriptor, and fails when that is refused, also with another error.
+// ioctl sends a command to a descriptor. It fails if the error is EACCES or refused, and ignores other errors.
 func ioctl(fd int, command uintptr, refused unix.Errno) error {
 	switch _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), command, zeros()); errno {
 	case unix.EACCES, refused:
@@ -426,8 +425,7 @@ func mount() error {
 
 func connect(network, address string) error { _, err := net.Dial(network, address); return err }
 
-// socketOf fails when a socket is refused; whether the kernel knows the protocol is another
-// question.
+// socketOf fails if a socket is refused, but not if the kernel lacks the protocol.
 func socketOf(family, kind, protocol int) error {
 	switch _, err := unix.Socket(family, kind, protocol); err {
 	case unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.EAFNOSUPPORT, unix.ENOPROTOOPT:

@@ -143,7 +143,7 @@ func newDirection(key []byte) *direction {
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// decode returns the bytes of a text, or nil if they are not that many.
+// decode returns the bytes of a text, or nil if their number is wrong.
 func decode(text string, size int) []byte {
 	if len(text) != base64.RawURLEncoding.EncodedLen(size) {
 		return nil

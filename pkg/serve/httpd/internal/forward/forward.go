@@ -43,15 +43,15 @@ type Forwarder struct {
 // Limits of a connection to a replica.
 const (
 	maxHeader = 64 << 10
-	// A replica whose machine is gone is noticed after these. An answer can take any time.
+	// Probes of TCP find a replica whose machine is gone. The answer of a replica has no time limit.
 	probeAfter, probeEvery, probes = 5 * time.Second, 5 * time.Second, 3
 )
 
 // Patience is how long a replica may take to accept a connection, and to prove that it has the key.
 const Patience = 3 * time.Second
 
-// New returns a Forwarder with the keys that replicas share. Replicas with https need certificates that config
-// accepts; nil: those of the system's authorities.
+// New returns a Forwarder with the keys that replicas share. Replicas with https need certificates that config accepts.
+// nil accepts those of the system's authorities.
 func New(keys *channel.Keys, patience time.Duration, config *tls.Config) *Forwarder {
 	return &Forwarder{keys: keys, patience: patience, tls: config, dialer: &net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeAfter, Interval: probeEvery, Count: probes},

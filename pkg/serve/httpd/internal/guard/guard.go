@@ -39,7 +39,7 @@ type Config struct {
 	Limits Limits            // see [Guard.Limit]
 	Log    func(line string) // receives a line for each rejected credential
 	Now    func() time.Time  // nil: [time.Now]
-	// Refused is called for each request that is not let in; nil: nobody wants to know.
+	// Refused is called for each refused request; nil: it is not needed.
 	Refused func(w http.ResponseWriter, r *http.Request, cause mcp.Cause)
 }
 

@@ -77,8 +77,8 @@ func (g *Guard) failed(address string) (wait time.Duration, first bool) {
 	return wait, first
 }
 
-// clients counts what each of many clients did recently. It remembers a limited number, and forgets the one that was
-// not used for the longest time and has no running request.
+// clients has the rate and the running requests of each client. It remembers a limited number, and forgets the one that
+// was not used for the longest time and has no running request.
 type clients struct {
 	most  int
 	rate  rate.Limit // of each client; 0: no limit

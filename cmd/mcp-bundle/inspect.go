@@ -297,7 +297,7 @@ func (o *inspectOptions) unpack(s cli.Streams, operands []string) error {
 	return err
 }
 
-// maxStdin is how large a bundle on standard input may be, in bytes.
+// maxStdin limits a bundle on standard input, in bytes.
 const maxStdin = 2 << 30
 
 const stdin = "-"

@@ -69,7 +69,7 @@ func (o *options) runtimes(c *cli.Command) {
 		else MCPBASH_RUNTIME_DIR`).Completes(cli.Dirs)
 }
 
-// registryName adds the option by which a product belongs to a server in the MCP registry.
+// registryName adds the option that names the server in the MCP registry to which a product belongs.
 func (o *options) registryName(c *cli.Command) {
 	c.Flags.String(&o.RegistryName, "server-name", "NAME", `the server's name in the MCP registry, such as
 		io.github.you/demo; else "mcpName" in server.meta.json`)

@@ -29,7 +29,7 @@ type maker struct {
 // one returns a product that is one file or folder.
 func one(r *stage.Result, err error) ([]*stage.Result, error) { return []*stage.Result{r}, err }
 
-// A productOptions has the options of the commands that make what clients and package managers install.
+// A productOptions has the options of the commands that make products for clients and package managers.
 type productOptions struct {
 	options
 	manifestOnly bool

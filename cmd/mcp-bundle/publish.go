@@ -259,7 +259,7 @@ func bundleFaults(file string) (b *publish.Product, faults []string) {
 	return b, faults
 }
 
-// maxToken is how long a token on standard input may be, in bytes.
+// maxToken limits a token on standard input, in bytes.
 const maxToken = 1 << 16
 
 // readToken returns the token, which is never shown.

@@ -57,7 +57,7 @@ func addCommand() *cli.Command {
 	return c
 }
 
-// addScripts makes tools of scripts and of folders of scripts, or makes them again.
+// addScripts makes tools from scripts and from folders of scripts, or makes them again.
 func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 	switch {
 	case o.update && o.Copy:
@@ -82,7 +82,7 @@ func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 	})
 }
 
-// updateScripts makes tools of scripts again.
+// updateScripts makes tools from scripts again.
 func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, p *project.Project, names []string) error {
 	tools, err := scaffold.WrappedTools(p, names)
 	if err != nil {
@@ -124,13 +124,13 @@ func lookAt(operand string) (*adopt.Folder, error) {
 
 const noTrial = "leave out the trial at the end: a call of each tool that changes nothing, such as --help"
 
-// An adoption is what became of one folder, with the outcomes of the trials.
+// An adoption has the tools that were made from one folder, with the outcomes of their trials.
 type adoption struct {
 	*scaffold.Adopted
 	trials []scaffold.Verdict // one for each tool; nil: they were left out
 }
 
-// adoptAll makes the tools of some folders, tries them, and prints the result.
+// adoptAll makes tools from some folders, tries them, and prints the result.
 func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Project, folders []*adopt.Folder) error {
 	tries := !o.noTrial && !o.DryRun
 	if tries && !o.json && onTerminal(s) {
@@ -289,7 +289,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// An adoptedTool is a tool of a script for programs.
+// An adoptedTool describes a tool that was made from a script, for --json.
 type adoptedTool struct {
 	Name   string            `json:"name"`
 	Script string            `json:"script"`

@@ -368,7 +368,7 @@ func (o *configOptions) edit(s cli.Streams, server clients.Server, place clients
 	return nil
 }
 
-// done are the results of an edit for people, with the server and the file.
+// done has the message for each result of an edit. The arguments are the server and the file.
 var done = map[string]string{
 	clients.Unchanged: "%s is in %s already; nothing to change\n",
 	clients.Absent:    "%s is not in %s; nothing to change\n",

@@ -181,7 +181,7 @@ func removeCommand() *cli.Command {
 	}
 }
 
-// removeTool shows what belongs to a tool, asks, and removes it.
+// removeTool shows the files and settings of a tool, asks, and removes them.
 func removeTool(ctx context.Context, s cli.Streams, o *removeOptions, p *project.Project, name string) error {
 	r, err := scaffold.PlanRemoval(p, name)
 	if err != nil {
@@ -425,7 +425,7 @@ func (o *serverOptions) adopt(ctx context.Context, s cli.Streams, made *scaffold
 	return err
 }
 
-// printFiles prints what happened to each part of a project.
+// printFiles prints the result for each part of a project.
 func printFiles(s cli.Streams, made *scaffold.Server) {
 	print := func(what string, names []string) {
 		for _, name := range names {

@@ -29,8 +29,8 @@ import (
 // library returns the recipes that this program contains. A test checks them.
 func library() recipe.Library { return recipe.Library{Files: recipes.Files} }
 
-// recipes makes tools of the recipes for a command line: one for the command, or those of its commands. It makes none
-// if the help must be read.
+// recipes makes tools from the recipes for a command line: one for the command, or one for each of its commands. It
+// makes none if the help must be read.
 func (w *wrapper) recipes(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
 	switch {
 	case w.o.recipe != "" && !w.o.noRecipe:
@@ -63,8 +63,8 @@ func (w *wrapper) recipes(ctx context.Context, words []string) (tools []*wrap.To
 // named returns a command line with the name of its program.
 func named(words []string) []string { return append([]string{filepath.Base(words[0])}, words[1:]...) }
 
-// usable makes the tool of a recipe that may be used and fits the installed version. Otherwise it warns, and
-// returns nil.
+// usable makes a tool from a recipe that may be used and fits the installed version. Otherwise it warns, and returns
+// nil.
 func (w *wrapper) usable(ctx context.Context, r *recipe.Recipe, words []string) (*wrap.Tool, error) {
 	if !r.Verified && !w.o.unverified {
 		w.warn(fmt.Sprintf("the recipe of %s was not tested with the real program, so its help is read; "+
@@ -340,7 +340,7 @@ type callResult struct {
 	Message string
 }
 
-// runExample makes the call of an example. It returns what differs from the recipe, or "".
+// runExample makes the call of an example. It returns the difference from the recipe, or "".
 func (w *wrapper) runExample(ctx context.Context, t *wrap.Tool, e recipe.Example, root string) (string, error) {
 	for name := range pathsOf(t.Recipe, e, "read", "both") {
 		if _, err := os.Lstat(filepath.Join(root, name)); err != nil {
@@ -380,7 +380,7 @@ func pathsOf(r *recipe.Recipe, e recipe.Example, access ...recipe.Access) iter.S
 	}
 }
 
-// difference returns what differs between the result of an example and its recipe, or "".
+// difference returns the difference between the result of an example and its recipe, or "".
 func difference(r *recipe.Recipe, e recipe.Example, got callResult, root string) string {
 	var texts []string
 	for _, c := range got.Content {

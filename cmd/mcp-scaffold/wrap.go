@@ -173,7 +173,7 @@ func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, erro
 	return nil, nil
 }
 
-// tool makes a tool of a recipe. For several tools or an update, the selection may name arguments of others.
+// tool makes a tool from a recipe. For several tools or an update, the selection may name arguments of others.
 func (w *wrapper) tool(r *recipe.Recipe, from wrap.Source, words []string, file, name string) (*wrap.Tool, error) {
 	return scaffold.NewTool(w.p, r, from, words, file, name, w.selection(r, from.Runner))
 }
@@ -302,7 +302,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 	return nil
 }
 
-// again makes a tool as it was made before: of its script, its recipe, its target, or else of the program's help.
+// again makes a tool as it was made before: from its script, its recipe, its target, or else the program's help.
 func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
 	if old.Script != "" {
 		return scaffold.AdoptAgain(ctx, w.p, old)
@@ -353,8 +353,8 @@ func updateResult(updates []*scaffold.Update) any {
 	return map[string]any{"updated": list}
 }
 
-// targets makes a tool of each target of a task runner's project file, or of the targets that words name. It makes none
-// if words are about something else.
+// targets makes a tool from each target of a task runner's project file, or from the targets that words name. It makes
+// none for any other command line.
 func (w *wrapper) targets(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
 	if len(words) == 0 || w.o.noRecipe || w.o.recipe != "" || w.o.subcommands {
 		return nil, nil
@@ -411,7 +411,7 @@ func (w *wrapper) targets(ctx context.Context, words []string) (tools []*wrap.To
 	return tools, nil
 }
 
-// isTarget reports whether a tool was made of a target.
+// isTarget reports whether a tool was made from a target.
 func isTarget(old *scaffold.Wrapped) bool {
 	runner := runners.Of(filepath.Base(old.Command[0]))
 	return runner != nil && len(old.Command) == 2 && slices.Contains(runner.Files, filepath.Base(old.Recipe))

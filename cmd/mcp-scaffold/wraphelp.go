@@ -20,7 +20,7 @@ import (
 	"mcp-bash/schemas"
 )
 
-// helps makes a tool of the program's help, or of the help of each command that --commands names.
+// helps makes a tool from the program's help, or from the help of each command that --commands names.
 func (w *wrapper) helps(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
 	lines := [][]string{words}
 	if w.o.subcommands {
@@ -95,7 +95,7 @@ func (w *wrapper) help(ctx context.Context, words []string) (*ask.Answer, error)
 	return answer, err
 }
 
-// described asks a program for help, and makes a recipe of the answer.
+// described asks a program for help, and makes a recipe from the answer.
 func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe, *ask.Answer, error) {
 	answer, err := w.help(ctx, words)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe
 	return r, answer, nil
 }
 
-// draft writes a recipe of the help of a program.
+// draft writes a recipe that it makes from the help of a program.
 func (w *wrapper) draft(ctx context.Context, words []string) error {
 	r, _, err := w.described(ctx, words)
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *wrapper) draft(ctx context.Context, words []string) error {
 	return err
 }
 
-// fromHelp makes a tool of a program from its help. The tool is confined.
+// fromHelp makes a tool from the help of a program. The tool is confined.
 func (w *wrapper) fromHelp(ctx context.Context, words []string) (*wrap.Tool, error) {
 	r, answer, err := w.described(ctx, words)
 	if err != nil {
@@ -183,7 +183,7 @@ var promptText string
 // maxManual limits the manual page in a prompt, in bytes.
 const maxManual = 100_000
 
-// prompt prints one text by which a coding agent writes the recipe of a program.
+// prompt prints a text that makes a coding agent write the recipe of a program.
 func (w *wrapper) prompt(ctx context.Context, words []string) error {
 	answer, err := w.help(ctx, words)
 	if err != nil {
@@ -207,7 +207,7 @@ func (w *wrapper) prompt(ctx context.Context, words []string) error {
 	return err
 }
 
-// fenced makes a block of code of a text. The text cannot end the block.
+// fenced returns a text as a block of code in Markdown. The text cannot end the block.
 func fenced(kind, text string) string {
 	text = strings.TrimRight(text, "\n")
 	if text == "" {

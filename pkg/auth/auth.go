@@ -1,9 +1,9 @@
 // Package auth describes who sends a request over HTTP, and what that caller may do. Its packages
 // verify credentials.
 //
-// An [Authenticator] makes an [Identity] of a credential: package tokenfile of tokens in a file,
-// package oidc of access tokens, package certs of client certificates. The context of a request
-// carries the identity ([IdentityOf]). Its [Rights] and [Scopes] list the items that it may use.
+// An [Authenticator] makes an [Identity] from a credential: package tokenfile from tokens in a file, package oidc from
+// access tokens, package certs from client certificates. The context of a request carries the identity ([IdentityOf]).
+// Its [Rights] and [Scopes] list the items that it may use.
 package auth
 
 import (

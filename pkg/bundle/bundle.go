@@ -321,7 +321,7 @@ func (s start) append(m *rawjson.Builder) {
 	m.End()
 }
 
-// environment is what the server is started with.
+// environment has the variables with which the client starts the server.
 func (b *maker) environment() (env []rawjson.Member) {
 	add := func(name, value string) { env = append(env, rawjson.Member{Name: name, Value: rawjson.Quote(value)}) }
 	add("MCPBASH_PROJECT_ROOT", inBundle+stage.ServerDir)

@@ -24,7 +24,7 @@ import (
 // A Server is a server, as clients start it or connect to it.
 type Server struct {
 	Name string
-	// Remote is how clients connect to the server. If it is nil, they start the command.
+	// Remote describes the connection of clients to the server. If it is nil, they start the command.
 	Remote *Remote
 	// Package is the published package that the command fetches and starts, or nil.
 	Package *Package

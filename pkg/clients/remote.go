@@ -25,14 +25,13 @@ type Remote struct {
 // A Header is a header that the client sends with each request.
 type Header struct{ Name, Value string }
 
-// http describes how a client connects to a server over Streamable HTTP. The zero value stands for a client that
-// cannot do that.
+// http describes how a client connects to a server over Streamable HTTP. The zero value is for a client that cannot.
 type http struct {
 	// Entry is a server's entry, without headers. It contains "$url" and may contain "$name".
 	Entry   json.RawMessage
 	Headers []string // the path of the headers in the entry; in clients.json the default is ["headers"]
-	// Variable is what the client replaces by an environment variable in a header, with NAME for its name. "": the
-	// client has no such variables.
+	// Variable is the text that the client replaces by an environment variable in a header, with NAME for its name. "":
+	// the client has no such variables.
 	Variable string
 	// Token is the field for the name of the environment variable that has the token, if the client has one.
 	Token string
@@ -221,7 +220,7 @@ func (r *Remote) unprotected() string {
 		cli.Line(r.URL))
 }
 
-// links describes the links by which a client adds a server. In a template, NAME is the server's name, and CONFIG its
+// links describes the links that add a server to a client. In a template, NAME is the server's name, and CONFIG its
 // entry as JSON. BASE64 is the entry in Base64, and ENTRY the entry with the name in it. Each is encoded for a URL.
 type links struct {
 	Web   string // opens the client from a web page; GitHub keeps only these in a README

@@ -24,7 +24,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Type is what an event is about.
+// A Type is the kind of an event.
 type Type string
 
 // The types. ToolHive has those that begin with mcp_, and http_request.
@@ -88,7 +88,7 @@ func NewID() (id ID) {
 
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// An Outcome is how a request ended.
+// An Outcome is the result of a request, as a word.
 type Outcome string
 
 // The outcomes of ToolHive.
@@ -165,8 +165,8 @@ type Source struct {
 	RequestID []byte // JSON of the id that the client chose
 }
 
-// A Subject is who sent a request. Texts are not verified, except those of a credential: User, UserID, Scopes and
-// Token.
+// A Subject describes the sender of a request. Texts are not verified, except those of a credential: User, UserID,
+// Scopes and Token.
 type Subject struct {
 	User, UserID string // of an access token or a certificate
 	Issuer       string // the OpenID provider
@@ -176,14 +176,14 @@ type Subject struct {
 	Version      string
 }
 
-// A Target is what a request was about.
+// A Target is the method of a request, and the item that it names.
 type Target struct {
 	Method string
 	Kind   string // "": the type of the event has it
 	Name   string // of a tool or prompt, or the URI of a resource
 }
 
-// A Work is what a request caused.
+// A Work describes the work for a request.
 type Work struct {
 	Cause             mcp.Cause       // why the tool's result is an error
 	Took, Queued, Ran time.Duration   // from the arrival to the answer; waiting for a slot; the script
@@ -277,7 +277,7 @@ func (s Sinks) Ready() error {
 	return nil
 }
 
-// A Change is how a set of named things differs from the set before, by name.
+// A Change is the difference of a set of named things from the set before, by name.
 type Change struct{ Added, Removed, Changed []string }
 
 // compare returns the change between two sets, in the order of the names.

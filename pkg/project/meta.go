@@ -336,7 +336,7 @@ func (p *Project) Permit(caller *auth.Identity, kind auth.ItemKind, name, shown 
 	return e
 }
 
-// maxScopes is the number of scopes that server.meta.json can map to items.
+// maxScopes is the maximum number of scopes that server.meta.json can map to items.
 const maxScopes = 256
 
 // readScopes reads the items that each OAuth scope permits. The result is not nil.

@@ -280,7 +280,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A StderrTarget is who gets the standard error of scripts, apart from the reason of a failure.
+// A StderrTarget has the receivers of the standard error of scripts, apart from the reason of a failure.
 type StderrTarget struct {
 	Client bool // members of results and of errors
 	Log    bool // the standard error of the server
@@ -314,7 +314,7 @@ func (s StderrTarget) Reason(stderr string) string {
 // OverHTTP is the value of MCPBASH_TOOL_POLICY_CONTEXT in a server over HTTP. Its clients do not configure it.
 const OverHTTP = "http"
 
-// ServeStrangers changes settings whose default is another one if clients can be others than the operator.
+// ServeStrangers changes the settings that have another default if others than the operator can be clients.
 func (s *Settings) ServeStrangers(env Env) {
 	s.Calls.PolicyContext = OverHTTP
 	if settings.String(env, "MCPBASH_TOOL_STDERR") == "auto" {

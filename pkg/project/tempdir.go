@@ -150,7 +150,7 @@ func (d *TempDir) Remove() {
 	d.Release()
 }
 
-// removal is how long remove tries again.
+// removal is the time for which remove tries again.
 const removal = 2 * time.Second
 
 // remove removes the content of the open directory. It removes the path only if an empty directory has it. While it
@@ -178,7 +178,7 @@ func (d *TempDir) clear() (n int, err error) {
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
-	// The claim goes last. If this process is killed before, the next start sees that the directory was claimed.
+	// The claim is removed last. If this process is killed before, the next start sees that the directory was claimed.
 	if i := slices.Index(names, claimFile); i >= 0 {
 		names = append(slices.Delete(names, i, i+1), claimFile)
 	}

@@ -43,7 +43,7 @@ type Client struct {
 	watchdog  *time.Timer                  // ends a slow shutdown; belongs to the goroutine that accepts messages
 }
 
-// A Caller is what a transport knows of a client.
+// A Caller describes a client as its transport knows it.
 type Caller struct {
 	Identity *auth.Identity // nil: the client needed no credential
 	Owner    string         // has the client's share of limited resources; see [auth.Identity.Owner]
@@ -183,7 +183,7 @@ type Sink = session.Sink
 // An Ending is the end of a client's connection, and its reason.
 type Ending = session.Ending
 
-// A Connection is what a client needs of its transport. Its Sink is for messages that belong to no
+// A Connection has the functions of a transport that a client needs. Its Sink is for messages that belong to no
 // request. All methods are safe for concurrent use.
 type Connection interface {
 	Sink

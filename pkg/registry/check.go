@@ -66,7 +66,7 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 	return list, nil
 }
 
-// manyItems is the number of items of a kind that causes no warning yet.
+// manyItems is the maximum number of items of a kind without a warning.
 const manyItems = 500
 
 // failure logs an error of a check and returns it as a [*Failure].

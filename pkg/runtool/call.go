@@ -184,7 +184,7 @@ func (r *run) save(ctx context.Context, result *tool.Result, err error) error {
 	return nil
 }
 
-// savedRoots returns the roots as a case names them: those in the project relative to it.
+// savedRoots returns the roots for a test case. Roots in the project are relative to it.
 func (r *run) savedRoots() (paths []string) {
 	for _, root := range r.roots.List {
 		path := root.Path

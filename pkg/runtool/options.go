@@ -1,9 +1,9 @@
 // Package runtool implements the run-tool command. It calls one tool like a server, and prints the
 // result on standard output.
 //
-// [Command] describes the command. It makes a request of the operands, runs it by the same engine as the server, and
-// prints what a client would get. With --explain it prints the denied accesses of the tool, and with --learn the
-// declaration that the run needed.
+// [Command] describes the command. It makes a request from the operands, runs it with the same engine as the server,
+// and prints the result that a client would get. With --explain it prints the denied accesses of the tool, and with
+// --learn the declaration that the run needed.
 package runtool
 
 import (

@@ -48,7 +48,7 @@ const (
 	maxCopied = 50 << 20
 )
 
-// Adopt makes a tool of each script of a folder, all or none.
+// Adopt makes a tool from each script of a folder, all or none.
 func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o AdoptOptions,
 	warn func(string)) (a *Adopted, err error) {
 	a = &Adopted{Folder: folder}
@@ -82,7 +82,7 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	return a, err
 }
 
-// findTrials notes why tools have no trial. It asks whether to try those that change nothing without arguments.
+// findTrials finds the tools without a trial. It asks whether to try those that change nothing without arguments.
 func (a *Adopted) findTrials(confirm func(names []string) bool) {
 	var names []string
 	for i, found := range a.Folder.Scripts {

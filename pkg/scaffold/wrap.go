@@ -390,7 +390,7 @@ func permittedIn(env json.RawMessage) []string {
 	return strings.FieldsFunc(rawjson.TextOf(env, envList), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// permit changes the variables of the server's environment that reach tools. Without any, the settings go.
+// permit changes the variables of the server's environment that reach tools. If none is left, it removes the settings.
 func permit(w *writer, p *project.Project, more, less []string) error {
 	return editJSON(w, p, filepath.Base(project.Marker), func(doc *jsonedit.Document) {
 		env := doc.Member("env")

@@ -25,7 +25,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// announce writes to standard error what the operator wants to know about the start.
+// announce reports the start to the operator on standard error.
 func (s *process) announce() {
 	p, notice, reduced := s.project, s.console.Notice, s.reduced
 	if p.Minimal {

@@ -34,7 +34,7 @@ type Options struct {
 	Env  project.Env
 	Dir  string // the working directory
 	Root string // the project; "": MCPBASH_PROJECT_ROOT, or the one around Dir
-	// Audit is where to record what the server does. "" means MCPBASH_AUDIT.
+	// Audit is the destination of the record of calls. "" means MCPBASH_AUDIT.
 	Audit string
 	// Placeholders are the variables that are left out of Env.
 	Placeholders []string
@@ -299,7 +299,7 @@ type stderrQueue struct {
 	busy    chan struct{} // closed when everything is written; nil: nothing is being written
 }
 
-// maxStderrQueue is the number of bytes that can wait.
+// maxStderrQueue is the maximum number of bytes that wait.
 const maxStderrQueue = 1 << 20
 
 func (q *stderrQueue) Write(p []byte) (int, error) {

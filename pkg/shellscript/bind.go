@@ -16,8 +16,8 @@ func (a *Argument) is(k Kind) {
 	}
 }
 
-// require notes that the script ends without an argument, for which it tests a parameter or, if nil, a number. In its
-// own branch, an option is there.
+// require records that the script fails without an argument. tested is the parameter that it tests, or nil if it counts
+// the arguments. An option is not required in its own branch.
 func (r *reader) require(a *Argument, tested *syntax.ParamExp, end outcome) {
 	isVariable := tested != nil && position(tested.Param.Value) == 0
 	guards := len(a.Options) > 0 || isVariable && !a.certain // ${ROOT:?}
@@ -153,7 +153,7 @@ func (r *reader) unlist() {
 	}
 }
 
-// use notes the arguments that a node uses, and returns them.
+// use records and returns the arguments that a node uses.
 func (r *reader) use(n syntax.Node) (used []*Argument) {
 	var skipped uint // the end of the words that only getopt uses
 	each(n, func(n syntax.Node) {
@@ -278,7 +278,7 @@ func collects(s *syntax.Assign) bool {
 	return strings.Trim(text, " ,;:|\n\t") == ""
 }
 
-// bindTo notes a variable that has the value of an argument.
+// bindTo records a variable that has the value of an argument.
 func (r *reader) bindTo(a *Argument, name string, appends bool) {
 	if a.variable == "" && (a.place > 0 || r.frame.before == nil) {
 		a.variable = name
@@ -290,7 +290,7 @@ func (r *reader) bindTo(a *Argument, name string, appends bool) {
 	r.byVariable[name] = a
 }
 
-// store notes that the branch for other words stores the word: it is the next operand.
+// store records that the branch for other words stores the word: it is the next operand.
 func (r *reader) store(name string, at syntax.Pos) {
 	if r.byVariable[name] != nil {
 		return

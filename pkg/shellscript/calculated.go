@@ -20,7 +20,7 @@ type calculation struct {
 	seen     map[string]bool
 }
 
-// A way is how a text reaches an expression.
+// A way describes how a text reaches an expression.
 type way struct {
 	names bool // each word in the text is the name of a variable, as in an expression
 	plain bool // with other text
@@ -29,7 +29,7 @@ type way struct {
 // evaluated are variables whose texts Bash evaluates itself, or expands.
 var evaluated = []string{"OPTIND", "RANDOM", "SECONDS", "PS4", "BASH_ENV", "ENV"}
 
-// calculated makes integers of the arguments that the script calculates with.
+// calculated gives the type integer to the arguments that the script calculates with.
 func (r *reader) calculated(operands []*Argument) {
 	c := &calculation{reader: r, operands: operands, seen: map[string]bool{}}
 	c.follow(r.expressions, way{names: true})
@@ -218,7 +218,7 @@ func isSeveral(w *syntax.Word) bool {
 	return !isQuoted || len(w.Parts) > 1 || isAll(w) || p != nil && p.Index != nil
 }
 
-// mark notes that an argument reaches an expression. The word of a loop can be each operand.
+// mark records that an argument reaches an expression. The word of a loop can be each operand.
 func (c *calculation) mark(a *Argument, w way) {
 	isFound := slices.Contains(c.operands, a) || slices.Contains(c.script.Arguments, a)
 	switch {

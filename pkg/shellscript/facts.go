@@ -29,7 +29,7 @@ type place struct {
 // standardInput is the name of a variable that has what commands read from their standard input.
 const standardInput = "<"
 
-// collect notes the facts of a script, or of a function.
+// collect records the facts of a script, or of a function.
 func (r *reader) collect(in string, root syntax.Node) {
 	syntax.Walk(root, func(n syntax.Node) bool {
 		if f, ok := n.(*syntax.FuncDecl); ok {
@@ -91,7 +91,7 @@ func (r *reader) fact(in string, n syntax.Node) {
 	}
 }
 
-// assign notes a text that a variable gets.
+// assign records a text that a variable gets.
 func (r *reader) assign(name string, text place) {
 	name, _, _ = strings.Cut(name, "[")
 	r.texts[name] = append(r.texts[name], text)
@@ -113,7 +113,7 @@ func textInto(r *syntax.Redirect) syntax.Node {
 	return nil
 }
 
-// nameIn notes a word with the name of a variable, in which Bash evaluates a subscript.
+// nameIn records a word with the name of a variable, in which Bash evaluates a subscript.
 func (r *reader) nameIn(p place) {
 	text, isLiteral := literal(p.node.(*syntax.Word))
 	if array, _, is := strings.Cut(text, "["); !isLiteral || is {
@@ -121,7 +121,7 @@ func (r *reader) nameIn(p place) {
 	}
 }
 
-// expansionAt notes the arithmetic in an expansion: an index, ${x:1:2}, and the names in ${!x} and ${x@P}.
+// expansionAt records the arithmetic in an expansion: an index, ${x:1:2}, and the names in ${!x} and ${x@P}.
 func (r *reader) expansionAt(at func(syntax.Node) place, p *syntax.ParamExp) {
 	name := p.Param.Value
 	if p.Index != nil {
@@ -146,7 +146,7 @@ func (r *reader) expansionAt(at func(syntax.Node) place, p *syntax.ParamExp) {
 	}
 }
 
-// assignment notes the texts and the indexes in x=text, x[i]=text and x=([i]=text). The variable "!x" has the keys.
+// assignment records the texts and the indexes in x=text, x[i]=text and x=([i]=text). The variable "!x" has the keys.
 func (r *reader) assignment(at func(syntax.Node) place, s *syntax.Assign) {
 	name := s.Name.Value
 	r.values[name] = append(r.values[name], s)
@@ -165,7 +165,7 @@ func (r *reader) assignment(at func(syntax.Node) place, s *syntax.Assign) {
 	}
 }
 
-// declaration notes what declare does to its variables.
+// declaration records the effects of declare on its variables.
 func (r *reader) declaration(at func(syntax.Node) place, d *syntax.DeclClause) {
 	flags := ""
 	for _, s := range d.Args {
@@ -233,7 +233,7 @@ func (r *reader) commandAt(at func(syntax.Node) place, c *syntax.CallExpr) {
 	}
 }
 
-// variablesOf notes the variables that read sets.
+// variablesOf records the variables that read sets.
 func (r *reader) variablesOf(p place, c *syntax.CallExpr, words []string) {
 	valued := "dnOsucC"
 	if words[0] == "read" {

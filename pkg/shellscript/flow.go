@@ -95,8 +95,8 @@ func (r *reader) branch(c *syntax.IfClause, certain bool) {
 	r.decide(c.Cond[last], true, c.Then, otherwise, certain)
 }
 
-// decide reads statements that run if a condition has a truth, and others. If the first ones end the script, the
-// condition is a rule for the arguments.
+// decide reads the statements that run if a condition has the given truth, and the others. If the first ones end the
+// script, the condition is a rule for the arguments.
 func (r *reader) decide(cond *syntax.Stmt, truth bool, then, otherwise []*syntax.Stmt, certain bool) {
 	switch {
 	case truth && r.leading(cond, then):
@@ -329,7 +329,7 @@ func (r *reader) forLoop(c *syntax.ForClause) {
 	r.statements(c.Do, false)
 }
 
-// moves notes a loop in which $1 is another word each time.
+// moves records a loop if $1 is another word in each pass.
 func (r *reader) moves(loop syntax.Node, body []*syntax.Stmt) {
 	if calls(body, "shift", "set") {
 		r.moving = append(r.moving, loop)

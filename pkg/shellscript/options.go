@@ -357,7 +357,7 @@ func (r *reader) refuses(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 	return only
 }
 
-// act notes that the branch of an option does something with the value, which is one of some words.
+// act records that the branch of an option uses the value, which is one of several words.
 func (r *reader) act(words []*syntax.Word) {
 	if f := r.frame; f.option != nil {
 		f.acts = f.acts || slices.ContainsFunc(words, func(w *syntax.Word) bool { return r.argumentOf(w) == f.option })

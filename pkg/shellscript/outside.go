@@ -97,7 +97,7 @@ func (f *finder) walk(file *syntax.File) {
 	})
 }
 
-// environment notes the variable of an expansion.
+// environment records the variable of an expansion.
 func (f *finder) environment(p *syntax.ParamExp) {
 	if p.Param == nil || p.Excl {
 		return
@@ -157,13 +157,13 @@ func (f *finder) command(args []*syntax.Word) {
 	}
 }
 
-// unknown notes a command that is known only when the script runs.
+// unknown records a command that is known only when the script runs.
 func (f *finder) unknown(w *syntax.Word) {
 	f.script.Unknown = true
 	f.doubt(DoubtPrograms, "", int(w.Pos().Line()))
 }
 
-// starts notes a program with its row in the table, and with the rows of its words.
+// starts records a program with its row in the table, and with the rows of its words.
 func (f *finder) starts(name string, rest []*syntax.Word) {
 	f.programs[name] = true
 	writes := f.does(name, rest) || name == "mktemp"
@@ -176,7 +176,7 @@ func (f *finder) starts(name string, rest []*syntax.Word) {
 	}
 }
 
-// does notes the effects in a row of the table. It reports whether the program writes files.
+// does records the effects in a row of the table. It reports whether the program writes files.
 func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
 	e := &f.script.Effects
 	effects := map[string]*bool{"writes": &e.Writes, "network": &e.Network, "root": &e.Root, "terminal": &e.Terminal,
@@ -270,7 +270,7 @@ func (f *finder) commands(text string, w *syntax.Word) {
 var awkCommand = lazyregexp.New(`[^|]\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline|` +
 	`\bsystem\((?:\s*"([^"\\]+)"\s*\))?`)
 
-// awk notes the commands in the words after awk. A shell starts them.
+// awk records the commands in the words after awk. A shell starts them.
 func (f *finder) awk(rest []*syntax.Word) {
 	for _, w := range rest {
 		text, _ := literal(w)
@@ -307,7 +307,7 @@ func (r *reader) isFlag(name string) bool {
 	})
 }
 
-// redirects notes the files that a statement reads and writes.
+// redirects records the files that a statement reads and writes.
 func (f *finder) redirects(s *syntax.Stmt) {
 	e := &f.script.Effects
 	for _, redirect := range s.Redirs {
@@ -326,7 +326,7 @@ func (f *finder) redirects(s *syntax.Stmt) {
 	}
 }
 
-// path notes an absolute path, or one next to the script.
+// path records an absolute path, or one next to the script.
 func (f *finder) path(w *syntax.Word, written bool) (name string, own bool) {
 	e := &f.script.Effects
 	if written && !f.shared && f.isShared(w) {
@@ -359,7 +359,7 @@ func (f *finder) isShared(w *syntax.Word) bool {
 	return below(w) || slices.ContainsFunc(f.values[nameOf(w)], func(s *syntax.Assign) bool { return below(s.Value) })
 }
 
-// question notes a question that read asks.
+// question records a question that read asks.
 func (f *finder) question(c *syntax.CallExpr, words []string) {
 	q := Question{Line: int(c.Pos().Line())}
 	asks := false
@@ -383,7 +383,7 @@ func (f *finder) question(c *syntax.CallExpr, words []string) {
 	}
 }
 
-// selectQuestion notes the question that select asks.
+// selectQuestion records the question that select asks.
 func (f *finder) selectQuestion(c *syntax.ForClause) {
 	q := Question{Text: "Choose one", Line: int(c.Pos().Line())}
 	if loop, ok := c.Loop.(*syntax.WordIter); ok {

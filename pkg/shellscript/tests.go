@@ -156,7 +156,7 @@ func expression(x syntax.Node, truth bool) []test {
 	return nil
 }
 
-// kinds are the tests of files and of texts. Each finds out its kind if it is false.
+// kinds are the tests of files and of texts. Each establishes its kind if it is false.
 var kinds = map[string]testKind{"-n": isEmpty, "-f": isNoFile, "-e": isNoFile, "-r": isNoFile, "-s": isNoFile,
 	"-d": isNoDirectory}
 

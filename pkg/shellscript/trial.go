@@ -203,14 +203,14 @@ func (p *proof) exitStatus(words, arguments []*syntax.Word) int {
 	return n
 }
 
-// around notes what a statement does in addition to its command: redirections, and running at the same time.
+// around records the effects of a statement in addition to its command: redirections, and running in the background.
 func (p *proof) around(stmt *syntax.Stmt) {
 	bare := *stmt
 	bare.Cmd = nil
 	p.note(&bare)
 }
 
-// note notes the line of the first command below a node that can do more than print.
+// note records the line of the first command below a node that can do more than print.
 func (p *proof) note(n syntax.Node) {
 	each(n, func(n syntax.Node) {
 		if p.line == 0 && !p.isHarmless(n) {

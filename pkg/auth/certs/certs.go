@@ -112,7 +112,7 @@ func (f *Files) current() *tls.Config {
 	return f.config
 }
 
-// Watch gives the certificates to a watcher, now and whenever files were read again.
+// Watch calls w with the certificates, now and after each reload.
 func (f *Files) Watch(w auth.Watcher) {
 	f.current()
 	f.mu.Lock()
@@ -121,7 +121,7 @@ func (f *Files) Watch(w auth.Watcher) {
 	f.report()
 }
 
-// report gives the certificates to the watcher. The lock is held.
+// report calls the watcher with the certificates. The lock is held.
 func (f *Files) report() {
 	if f.watcher == nil {
 		return

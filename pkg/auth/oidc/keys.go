@@ -180,7 +180,7 @@ func (k *keys) update(ctx context.Context) error {
 	return nil
 }
 
-// report gives the keys to the watcher. k.mu is locked.
+// report calls the watcher with the keys. k.mu is locked.
 func (k *keys) report() {
 	if k.watcher == nil {
 		return

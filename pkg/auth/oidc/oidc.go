@@ -95,7 +95,7 @@ func Open(ctx context.Context, c Config) (*Verifier, error) {
 	return v, nil
 }
 
-// Watch gives the keys of the provider to a watcher, now and whenever they were read again.
+// Watch calls w with the keys of the provider, now and after each refresh.
 func (v *Verifier) Watch(w auth.Watcher) {
 	v.keys.mu.Lock()
 	defer v.keys.mu.Unlock()

@@ -217,7 +217,7 @@ func (f *File) parse(texts [][]byte) (t table, err error) {
 // Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Watch gives the tokens to a watcher, now and whenever the file was read again.
+// Watch calls w with the tokens, now and after each reload.
 func (f *File) Watch(w auth.Watcher) {
 	f.Files.Watch(func(c *reread.Content[table]) {
 		hashes := map[string][sha256.Size]byte{}

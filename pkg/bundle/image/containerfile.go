@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/text/weburl"
 )
 
-// contextMark is a file by which the command knows a context that it has made, and may replace it.
+// contextMark is a file in a context that the command has made. The command may replace such a context.
 const contextMark = runtimes.Dir + "/context"
 
 // containerfiles are the names of the file that describes an image. Docker reads only the second one by itself.

@@ -152,7 +152,7 @@ func qualified(tag string) string {
 	return tag
 }
 
-// Limits on what is read: the images of an index, and of an archive the bytes, the entries, and the zeros after it.
+// Limits on reading: the images of an index, and the bytes and entries of an archive, and the zeros after it.
 const (
 	maxImages  = 32
 	maxArchive = 4 << 30

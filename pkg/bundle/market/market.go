@@ -1,5 +1,5 @@
-// Package market makes the files by which people find the plugins of a repository (contract plugins, chapter 5). They
-// are lists for agents, and entries for the MCP registry. One description names the plugins.
+// Package market makes the files that list the plugins of a repository (contract plugins, chapter 5). They are lists
+// for agents, and entries for the MCP registry. One description names the plugins.
 package market
 
 import (

@@ -356,7 +356,7 @@ func (m *maker) fill(p *Package) error {
 	return err
 }
 
-// write writes the archive of a result, and the folder next to it. mark is a file by which such a folder is known.
+// write writes the archive of a result, and the folder next to it. mark is a file that only such a folder has.
 func (m *maker) write(ctx context.Context, r *stage.Result, p *Package, mark string) error {
 	files, err := p.All()
 	if err != nil {

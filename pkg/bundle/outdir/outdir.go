@@ -1,5 +1,5 @@
-// Package outdir writes what commands make. [Write] adds files to a folder that has others. [Replace] makes a whole
-// folder, which is known again by the hashes of its files. [Put] writes a file of a cache.
+// Package outdir writes the output of commands to files. [Write] adds files to a folder that has others. [Replace]
+// makes a whole folder, which is known again by the hashes of its files. [Put] writes a file of a cache.
 package outdir
 
 import (
@@ -114,7 +114,7 @@ func (recorded Sums) Changes(now Sums) (list []string) {
 }
 
 // CheckReplaceable returns an error unless a path is missing, an empty directory, or a directory with a file named
-// mark. A command recognizes by this file what it made.
+// mark. A command adds this file to the directories that it makes.
 func CheckReplaceable(dir, mark string) error {
 	entries, err := os.ReadDir(dir)
 	switch {

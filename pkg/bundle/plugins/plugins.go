@@ -1,5 +1,5 @@
-// Package plugins makes the files by which agents recognize a folder as a plugin (contract plugins). It also makes the
-// files by which they find plugins in a repository. It reads no file and writes none.
+// Package plugins makes the files that mark a folder as a plugin for agents (contract plugins). It also makes the files
+// that list the plugins of a repository for them. It reads no file and writes none.
 package plugins
 
 import (
@@ -243,10 +243,10 @@ type Entry struct {
 // Name returns the name of the plugin.
 func (e *Entry) Name() string { return rawjson.TextOf(e.Manifest, "name") }
 
-// usualCategory is the category of entries without one, because Codex wants one.
+// usualCategory is the category of entries without one, because Codex requires a category.
 const usualCategory = "Productivity"
 
-// Files returns the files by which agents find the plugins.
+// Files returns the files that list the plugins for agents.
 func (l *Marketplace) Files() []mcpb.File {
 	claude := l.list("./", "description", "version", "author", "homepage", "repository", "license", "keywords", "category")
 	return []mcpb.File{

@@ -114,7 +114,7 @@ func (r *Row) provided(item *lock.Item) {
 	}
 }
 
-// The words of rows for what cannot be listed. Roots are the folders that a client or the project allows.
+// The words of rows for access that cannot be listed. Roots are the folders that a client or the project allows.
 const (
 	anything = "anything"
 	roots    = "roots"
@@ -210,7 +210,7 @@ func Permissions(l *lock.Lock, format, home string) (text string, notes []string
 	return p.docker(weburl.ImageName(name, version)), p.notes
 }
 
-// permissions are the union of what all items of a project may do.
+// permissions are the union of the permissions of all items of a project.
 type permissions struct {
 	home        string
 	read, write [][2]string // paths on the machine and in the container
@@ -227,7 +227,7 @@ func (p *permissions) note(format string, args ...any) {
 	}
 }
 
-// add adds the permissions of an item. It notes those that are not added.
+// add adds the permissions of an item. It records those that are not added.
 func (p *permissions) add(r *Row) {
 	if r.Kind == kinds.UIResources.Key {
 		return // pages run in the client

@@ -93,7 +93,7 @@ func Open(env project.Env, file string) (*Product, error) {
 // formats are the formats of variables, by the types of fields.
 var formats = map[string]string{"number": "number", "boolean": "boolean", "file": "filepath", "directory": "filepath"}
 
-// variables returns the variables by which the settings of a project's user reach the server.
+// variables returns the variables that pass the user's settings to the server.
 func variables(meta json.RawMessage) (all []Variable) {
 	for _, m := range userenv.Read("", meta) {
 		field := rawjson.Path(meta, "user_config", m.Key)
@@ -113,8 +113,8 @@ func variables(meta json.RawMessage) (all []Variable) {
 	return all
 }
 
-// Places are where clients find products that have no name in a registry: the address of the bundle, and the name of
-// the image.
+// Places are the addresses of products that have no name in a registry: the URL of the bundle, and the name of the
+// image.
 type Places map[Kind]string
 
 // NewEntry makes an entry of products, under a name, or under that of the products for "". Every product must belong to
@@ -165,8 +165,8 @@ var marks = map[Kind]string{
 	NPM: `"mcpName" in package.json`, PyPI: "mcp-name: in its description", OCI: "the label " + product.ServerLabel,
 }
 
-// foreign returns the reason for which a product does not belong to a server, or "". A bundle belongs to each, because
-// the entry has its hash. A wheel can name several servers.
+// foreign returns the reason why a product does not belong to a server, or "". A bundle belongs to each, because the
+// entry has its hash. A wheel can name several servers.
 func (p *Product) foreign(server string) string {
 	if p.Kind == MCPB || slices.Contains(p.Servers, server) {
 		return ""
@@ -210,7 +210,7 @@ func isLayout(dir string) bool {
 	return err == nil
 }
 
-// An Entry is a server in an MCP registry, with the packages by which others get it. Its JSON is server.json.
+// An Entry is a server in an MCP registry, with the packages that contain it. Its JSON is server.json.
 type Entry struct {
 	Name                        string // such as io.github.you/demo
 	Title, Description, Version string
@@ -229,7 +229,7 @@ const (
 	OCI  Kind = "oci" // a container image
 )
 
-// A Package is where clients get a server.
+// A Package is a source from which clients get a server.
 type Package struct {
 	Kind       Kind
 	Identifier string // the name in its registry, or the address of a bundle
@@ -301,7 +301,7 @@ func (e *Entry) CheckOptions(isOfficial bool) (err error) {
 	return err
 }
 
-// Faults returns the reasons for which the registry would refuse the texts of the entry.
+// Faults returns the reasons why the registry would refuse the texts of the entry.
 func (e *Entry) Faults() (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, cli.Sprintf(format, args...)) }
 	if n := utf8.RuneCountInString(e.Description); n < 1 || n > maxText {

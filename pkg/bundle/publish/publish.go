@@ -1,4 +1,4 @@
-// Package publish announces servers in an MCP registry, with the packages by which others get them (cli chapter 15).
+// Package publish announces servers in an MCP registry, with the packages that contain them (cli chapter 15).
 //
 // A [Product] is a file of the author, such as a bundle or a wheel. [NewEntry] compares the products and makes an
 // [Entry], which is server.json. [Registry.Announce] sends it, with a token or after [Registry.Login].

@@ -235,8 +235,8 @@ func (s *Stage) checkPaths(name string, text []byte) {
 	}
 }
 
-// checkScript reports files that a script sources or starts, and that the content lacks. It notes the programs that the
-// script starts.
+// checkScript reports files that a script sources or starts, and that the content lacks. It records the programs that
+// the script starts.
 func (s *Stage) checkScript(name string, text []byte, started map[string]string) {
 	note := func(program string) {
 		if _, isNoted := started[program]; !isNoted && !shellscript.IsStandard(program) {

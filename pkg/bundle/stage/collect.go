@@ -137,7 +137,7 @@ func (s *Stage) checkQuoted() {
 	}
 }
 
-// report prints what the collector found since the last report.
+// report prints the messages of the collector since the last report.
 func (s *Stage) report() {
 	c := &s.Content
 	for _, fault := range c.faults {

@@ -223,7 +223,7 @@ func withoutLogin(address string) string {
 	return u.String()
 }
 
-// NameAuthor sets the author, whom bundles and plugins must have.
+// NameAuthor sets the author, which bundles and plugins require.
 func (s *Stage) NameAuthor() {
 	if s.ID.Author == "" {
 		s.WarnHint("No author name found (required by MCPB spec)",

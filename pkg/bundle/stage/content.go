@@ -136,7 +136,7 @@ func (c *Content) isLeftOut(name, shown string, isDir bool) bool {
 	return true
 }
 
-// maxScan is how much of a file is searched for secrets, in bytes.
+// maxScan limits the part of a file that is searched for secrets, in bytes.
 const maxScan = 4 << 20
 
 // isSecret reports whether a file contains a secret, and records the place. In a script or in metadata a secret is a
@@ -309,7 +309,7 @@ var leftOut = sync.OnceValue(func() (lists []list) {
 	return lists
 })
 
-// find returns the first of some lists that names a path, whatever its case, or "".
+// find returns the first of some lists that names a path, or "". It ignores the case of letters.
 func find(lists []list, name string, isDir bool) string {
 	name = strings.ToLower(name)
 	for _, l := range lists {

@@ -199,8 +199,8 @@ func checkDefault(field json.RawMessage, kind string, multiple bool, fault func(
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// codeVariables are the variables by which the loader, shells, interpreters and common programs choose the code that
-// they run. A star is the end of any name that begins so.
+// codeVariables are the variables from which the loader, shells, interpreters and common programs choose the code that
+// they run. A star at the end of a name matches any rest.
 //
 //go:embed code-variables.txt
 var codeVariables string
@@ -215,7 +215,7 @@ func choosesCode(name string) bool {
 	})
 }
 
-// checkMaps reports problems of the variables and arguments by which fields reach the server.
+// checkMaps reports problems of the variables and arguments that pass fields to the server.
 func (s *Stage) checkMaps(u UserConfig) {
 	seen := map[string]bool{}
 	for _, m := range u.Env {

@@ -1,4 +1,4 @@
-// Package userenv has the variables by which the fields of user_config reach the server of a bundle.
+// Package userenv has the variables that pass the fields of user_config to the server of a bundle.
 package userenv
 
 import (

@@ -54,8 +54,8 @@ type Result struct {
 	Files                 []string
 	Bytes                 int64
 
-	// Kept reports that the project's run-server.sh is not that of this version. It is kept,
-	// and its hash is recorded.
+	// Kept reports that the project's run-server.sh differs from the one of this version. It is kept, and its hash is
+	// recorded.
 	Kept bool
 	// Uncovered reports that vendor.json was written by the Bash edition and does not record
 	// run-server.sh.

@@ -78,7 +78,7 @@ func (l *list) cut() {
 	l.kept = slices.Delete(l.kept, min(maxShown, len(l.kept)), len(l.kept))
 }
 
-// maxIntervals is the number of intervals of a timeline.
+// maxIntervals is the maximum number of intervals of a timeline.
 const maxIntervals = 96
 
 // A timeline has figures of intervals of the same length. The length doubles when there would be too many.

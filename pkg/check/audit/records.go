@@ -21,8 +21,8 @@ import (
 	"mcp-bash/pkg/files/boundedfile"
 )
 
-// A Record is what one server wrote, one file after the other. The last one may still grow. When the server ends a
-// file, it gives it a number, and that name never stands for another file.
+// A Record consists of the files that one server wrote, one after the other. The last one may still grow. When the
+// server ends a file, it gives it a number, and that name never stands for another file.
 type Record struct {
 	Name string // the path of the last file; "-" is standard input, which may be a log with lines of others
 }

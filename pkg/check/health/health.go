@@ -178,7 +178,7 @@ func ready(ctx context.Context, stderr io.Writer, catalog *registry.Catalog, lis
 	return ok
 }
 
-// checksFile is what a project may add to a probe.
+// checksFile is the script with a project's own checks.
 const checksFile = "health-checks.sh"
 
 //go:embed checks.sh

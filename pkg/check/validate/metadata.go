@@ -142,7 +142,7 @@ func (c *check) description(doc json.RawMessage, label string) {
 	c.placeholder(doc, label)
 }
 
-// placeholderText matches what templates ask authors to replace.
+// placeholderText matches text of templates that authors must replace.
 var placeholderText = lazyregexp.New(`(?i)\b(say|describe|put) here (in one sentence )?what\b|(?m)^\W*fill in\W*$`)
 
 // placeholder reports a description that still has text of a template.

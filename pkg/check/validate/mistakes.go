@@ -39,7 +39,7 @@ func isPlainShell(program string) bool {
 	return slices.Contains([]string{"sh", "dash", "ash"}, path.Base(program))
 }
 
-// needsBash matches what only Bash, and not every sh, understands.
+// needsBash matches syntax that Bash has, but not every sh.
 var needsBash = lazyregexp.New(`(?m)^[^#\n]*(\[\[ |tool-sdk\.sh|\bpipefail\b|\bmapfile\b|\bdeclare -|\bmcp_\w+ )`)
 
 // mistakes returns the mistakes in a script that make a tool fail although Bash can parse it.

@@ -154,7 +154,7 @@ type Reading struct {
 	Scans   int // of the directories of a kind
 }
 
-// A Use is how much of a limit is in use.
+// A Use is the part of a limit that is in use.
 type Use struct {
 	Limit      string
 	Used, Most int

@@ -396,7 +396,7 @@ func (s *Stream) shapeAnswers(answers []events.Answer) {
 	}
 }
 
-// maxRedacted is the number of bytes of a text that are searched for secrets. Fewer are written.
+// maxRedacted is the maximum number of bytes of a text that are searched for secrets. Fewer are written.
 const maxRedacted = 4096
 
 // noArguments is recorded if a client sent no arguments. So only the form none has lines without arguments.

@@ -1,5 +1,5 @@
-// Package prompt renders prompts. It finds a prompt in the registry, inserts the client's arguments
-// into its template, and makes messages of it. It runs no script.
+// Package prompt renders prompts. It finds a prompt in the registry, inserts the client's arguments into its template,
+// and makes messages from it. It runs no script.
 package prompt
 
 import (

@@ -236,7 +236,7 @@ func (r *Resources) permission(t *target) string {
 	return ""
 }
 
-// maxEscapes is how often a URI may be escaped.
+// maxEscapes is the maximum number of times that a URI may be escaped.
 const maxEscapes = 4
 
 // leadsUp reports whether a URI has a segment "..", escaped or not. Such a URI can mean something outside of the

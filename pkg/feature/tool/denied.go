@@ -298,8 +298,8 @@ func (c *call) variableLine(file string, head []byte, failed bool) string {
 	return ""
 }
 
-// failedLine is [call.variableLine] for a call that failed. For a tool that was made of a script it is about that
-// script, if the call may read it.
+// failedLine is [call.variableLine] for a call that failed. For a tool that was made from a script, it is about that
+// script if the call may read it.
 func (c *call) failedLine(head []byte) string {
 	file := c.script
 	record, err := boundedfile.ReadHead(filepath.Join(filepath.Dir(file), ".wrap.json"), maxRecord)

@@ -61,7 +61,7 @@ type Tools struct {
 	*shared
 }
 
-// shared is what the tools of all clients have in common.
+// shared is the state that the tools of all clients have in common.
 type shared struct {
 	project *project.Project
 	base    []string

@@ -104,7 +104,7 @@ func (c *call) command() []string {
 	return slices.Concat(c.argv, c.trial.Words)
 }
 
-// ended notes the end of the script. A script can lack a program and end well, so its messages count too.
+// ended records the end of the script. A script can lack a program and still exit with 0, so its messages count too.
 func (a *attempt) ended(c *call, res *script.Result) {
 	a.done, a.status = true, res.Status
 	a.said = cmp.Or(lastLine(res.Stderr), lastLine(res.Stdout), programEnd(res)+" without a message")

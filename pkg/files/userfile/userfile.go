@@ -284,10 +284,9 @@ func (e *stuckError) Error() string {
 // maxExchanges limits how often names are exchanged to restore another program's changes.
 const maxExchanges = 100
 
-// exchange exchanges the names of the new and the old file, and verifies that the old one is
-// what was read. Otherwise it returns errChanged. In that case, the file has the text that
-// other programs wrote last. The temporary name has the new file, or the version that those
-// programs replaced.
+// exchange exchanges the names of the new and the old file, and verifies that the old one is the version that was read.
+// Otherwise it returns errChanged. In that case, the file has the text that other programs wrote last. The temporary
+// name has the new file, or the version that those programs replaced.
 func (e *edit) exchange(fresh string, old *version) error {
 	ours := e.look(fresh)
 	put, expected := ours, old
@@ -387,8 +386,7 @@ func (e *edit) create(text []byte) error {
 	return e.dir.Rename(fresh, e.name)
 }
 
-// remove removes the file, or renames it to the backup, and verifies that it is what was
-// read.
+// remove removes the file, or renames it to the backup, and verifies that it is the version that was read.
 func (e *edit) remove(old *version) error {
 	aside := e.o.Backup
 	if aside == "" {

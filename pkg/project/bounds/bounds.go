@@ -29,7 +29,7 @@ const (
 	perStream  = 7_000
 )
 
-// A Use is how a server uses the system.
+// A Use describes how a server uses the system.
 type Use struct {
 	HTTP     bool
 	Forwards bool // to other replicas, and answers their requests

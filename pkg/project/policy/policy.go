@@ -159,7 +159,7 @@ func (l List) refusal(name string) *mcp.Error {
 	return refusal
 }
 
-// Allow has the options of a command with which a person lets tools run.
+// Allow has the options of a command that let tools run.
 type Allow struct {
 	names     []string
 	self, all bool

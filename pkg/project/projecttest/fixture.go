@@ -55,15 +55,14 @@ func (f *Fixture) Open(env project.Env) {
 	f.Project = project.Open(f.Root, env, f.Root, f.AddLine)
 }
 
-// HookEnv returns what register.sh is started with when dir is its private
-// directory.
+// HookEnv returns the environment of register.sh if dir is its private directory.
 func (f *Fixture) HookEnv(dir string) project.Env {
 	env := f.Project.ForHooks(f.Project.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: "/jq"}), dir)
 	env["PATH"] = os.Getenv("PATH")
 	return env
 }
 
-// Now is what the project's clock shows.
+// Now is the time of the project's clock.
 func (f *Fixture) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -91,7 +91,7 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 	return false
 }
 
-// A timedOut is why a request ended after a number of seconds.
+// A timedOut is the cause of a request that exceeded its time limit, in seconds.
 type timedOut int
 
 func (timedOut) Error() string { return "request timed out" }

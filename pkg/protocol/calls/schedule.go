@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/wire/jsonrpc"
 )
 
-// maxQueued is the number of requests of one client that can wait for a slot.
+// maxQueued is the maximum number of requests of one client that wait for a slot.
 const maxQueued = 1024
 
 // A Pool limits the requests of all clients in a process: the number that run at once, and the memory that they use. An

@@ -141,7 +141,7 @@ func (a asking) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 	return &question{PendingInput: r.asker.Ask(requests), r: r}
 }
 
-// A question is what a script asked together. It implements [mcp.PendingInput].
+// A question has the input requests that a script sent together. It implements [mcp.PendingInput].
 type question struct {
 	mcp.PendingInput
 	r *Request
@@ -189,8 +189,8 @@ func (p *question) Close() []mcp.InputResponse {
 	return p.PendingInput.Close()
 }
 
-// settle notes that the answers are there. With other open questions the script gets them at once,
-// and the request still keeps no slot.
+// settle records that the answers have arrived. With other open questions the script gets them at once, and the request
+// still keeps no slot.
 func (p *question) settle() <-chan struct{} {
 	r, q := p.r, p.r.requests
 	var over func()

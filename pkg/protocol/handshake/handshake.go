@@ -80,7 +80,7 @@ func (*Handshake) Extra(*calls.Request, *calls.Answer) mcp.Extra { return mcp.Ex
 // Fault implements [calls.Protocol].
 func (*Handshake) Fault(e *mcp.Error) *mcp.Error { return e }
 
-// A Greeting is what a client and the server agree on.
+// A Greeting is the result of the handshake between a client and the server.
 type Greeting struct {
 	Revision *revision.Revision
 	Client   mcp.Capabilities
@@ -356,7 +356,7 @@ func (c *clientRoots) take(r *reply) {
 	c.scope = roots.Scope{List: list, Given: c.scope.Given || names}
 }
 
-// maxNamed is how many roots one message names.
+// maxNamed is the maximum number of roots that one message names.
 const maxNamed = 8
 
 func named(refused []roots.Refused) string {

@@ -224,7 +224,7 @@ type lists struct {
 	skills *skills // that are current; nil: not read yet
 }
 
-// maxLists is the number of different permissions whose lists are kept.
+// maxLists is the maximum number of different permissions whose lists are kept.
 const maxLists = 64
 
 func (p *Project) listsFor(caller *auth.Identity) *lists {

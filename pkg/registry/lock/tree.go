@@ -91,7 +91,7 @@ func (t *tree) scripts() (files []string) {
 	return files
 }
 
-// walk leaves out what Python compiled, which appears while a server runs.
+// walk leaves out compiled files of Python, which appear while a server runs.
 func (t *tree) walk(name, dir string) (files []string) {
 	if physical, err := fsys.Physical(dir); err == nil {
 		dir = physical

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// A Capacity is how much a process may use. 0 means that there is no limit, or that it is unknown.
+// A Capacity is the amount of each resource that a process may use. 0 means that there is no limit, or that it is
+// unknown.
 type Capacity struct {
 	Files     int   // open at once, with sockets
 	Memory    int64 // bytes, of the process and its scripts

@@ -282,7 +282,7 @@ func (w *exitWatch) begin(pid int) {
 // close closes the descriptors. The caller waits for the end of the process first.
 func (w *exitWatch) close() { closeAll(w.fd, w.end) }
 
-// A source is what the wait for a script can report.
+// A source is an event that the wait for a script can report.
 type source int
 
 const (

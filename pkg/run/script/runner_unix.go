@@ -341,7 +341,8 @@ func (r *Runner) signalLeft(sig unix.Signal) {
 	}
 }
 
-// KillLeft kills what ended scripts have left running: their groups and, after [AdoptOrphans], all other processes.
+// KillLeft kills the processes that ended scripts have left running: their groups and, after [AdoptOrphans], all
+// others.
 func (r *Runner) KillLeft() {
 	r.mu.Lock()
 	r.signalLeft(unix.SIGKILL)

@@ -116,8 +116,8 @@ type Result struct {
 	// Status is the exit status as in a shell: 128+n for signal n, and 126 or 127 for a script that could not start.
 	Status int
 	Signal int // signal that ended the script, or 0
-	// Cause is why this process ended the script: an error of this package, the error of Watch, or
-	// the cause of the context. nil means that the script ended by itself.
+	// Cause is the reason why this process ended the script: an error of this package, of Watch, or the context's
+	// cause. nil means that the script ended by itself.
 	Cause  error
 	Stdout []byte
 	Stderr []byte // for a script that could not start: the reason
@@ -137,7 +137,7 @@ var (
 	ErrStderrLimit = errors.New("too much on standard error")
 )
 
-// A Slot is what a request needs before it starts a script, or begins other long work.
+// A Slot permits a request to start a script, or to begin other long work.
 type Slot interface {
 	// Enter waits for the slot. The error is the cause of ctx.
 	Enter(ctx context.Context) error

@@ -60,7 +60,7 @@ func (c Cancel) After() (d time.Duration, ok bool) {
 	return time.Duration(seconds * float64(time.Second)), err == nil
 }
 
-// An Expectation is what a call must return.
+// An Expectation describes the result that a call must return.
 type Expectation struct {
 	Text       *string
 	Contains   []string

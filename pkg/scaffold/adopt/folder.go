@@ -1,5 +1,5 @@
-// Package adopt makes tools of the scripts in a folder. It selects the scripts, reads them
-// (pkg/shellscript), and describes their command lines as recipes. It starts none of them.
+// Package adopt makes tools from the scripts in a folder. It selects the scripts, reads them (pkg/shellscript), and
+// describes their command lines as recipes. It starts none of them.
 package adopt
 
 import (
@@ -50,7 +50,7 @@ type LeftOut struct {
 	Remedy string `json:"command,omitempty"` // a command, or ""
 }
 
-// A Folder is what was found in a folder.
+// A Folder has the scripts that were found in a folder.
 type Folder struct {
 	Dir     string // absolute
 	Scripts []*Found

@@ -21,7 +21,7 @@ import (
 // timeout is the time limit of a call in seconds: people's scripts make backups and wait for servers.
 const timeout = 300
 
-// Tool makes the tool of a script in a folder, for a user with a home directory and a PATH. If ask is true, the user of
+// Tool makes a tool from a script in a folder, for a user with a home directory and a PATH. If ask is true, the user of
 // the client answers its questions. The caller sets the source, the program and the words of its command line.
 func Tool(dir string, f *Found, home, path string, ask bool) wrap.Tool {
 	t := wrap.Tool{Name: f.Tool, Recipe: f.recipe()}
@@ -206,7 +206,7 @@ func effects(s *shellscript.Script) recipe.Effects {
 	return e
 }
 
-// title makes words of the name of a tool.
+// title returns the name of a tool as words.
 func title(name string) string {
 	t := strings.NewReplacer("-", " ", "_", " ").Replace(name)
 	return strings.ToUpper(t[:1]) + t[1:]

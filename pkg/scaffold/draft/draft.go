@@ -1,4 +1,4 @@
-// Package draft makes a recipe of a help text, for a person or an agent to complete. Nothing is concluded from prose.
+// Package draft makes a recipe from a help text, for a person or an agent to complete. Nothing is concluded from prose.
 // Its tools are confined: they read the roots, and write only their private folder.
 package draft
 

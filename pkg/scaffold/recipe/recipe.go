@@ -1,4 +1,4 @@
-// Package recipe describes the command lines of programs, so that tools can be made of them.
+// Package recipe describes the command lines of programs, so that tools can be made from them.
 //
 // A recipe is written by hand (share/recipes), by a user, or read from a script or a program's help. The generator of
 // tools (pkg/scaffold/wrap) treats all of them alike. schemas/recipe.schema.json explains each member.
@@ -99,7 +99,7 @@ const (
 	Attached Form = "attached"
 )
 
-// An Access is what the program does with a path.
+// An Access is the use that the program makes of a path.
 type Access string
 
 // Stdin is an argument whose value is standard input. Word is passed last if there is input.
@@ -288,8 +288,7 @@ func (r *Recipe) FileName() string { return fileName(r.Words()) }
 
 func fileName(words []string) string { return strings.Join(words, "-") + ".json" }
 
-// Words returns the words by which a person asks for the recipe: the program, its command and the
-// variant.
+// Words returns the words that select the recipe on a command line: the program, its command and the variant.
 func (r *Recipe) Words() []string {
 	words := append([]string{r.Program}, r.Command...)
 	if r.Variant != "" {

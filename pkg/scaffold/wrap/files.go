@@ -255,7 +255,7 @@ func (t *Tool) capabilities() []string {
 	return list
 }
 
-// description returns the text by which a model chooses the tool.
+// description returns the text from which a model chooses the tool.
 func (t *Tool) description() string {
 	text := t.Recipe.Summary
 	for _, group := range t.offer.Requires {

@@ -32,7 +32,7 @@ var (
 	errOwnBodies  = errors.New("too much data of this client at once")
 )
 
-// firstRead is how many bytes of a body have space before the first of them arrive.
+// firstRead is the size of the buffer for a body before the first bytes arrive.
 const firstRead = 4 << 10
 
 // readBody reads the body of a request, and ends the time limit for the request. The caller calls done, also after an
@@ -145,7 +145,7 @@ func (a *arriving) accept(owner string, own, n int) error {
 }
 
 // unread counts the bytes of large answers that clients have not read yet. The owners of such answers share the bound
-// equally, so a client that does not read stops no other one.
+// equally, so a client that does not read cannot block other clients.
 type unread struct {
 	bound int
 	all   atomic.Int64 // bytes

@@ -38,7 +38,7 @@ type Access struct {
 	Proxies      []string // that state the addresses of their clients; see [proxies.Parse]
 }
 
-// A Gate lets requests in. It has everything of an [Access] that can fail at the start.
+// A Gate decides which requests the server accepts. NewGate opens everything in an [Access] that can fail at the start.
 type Gate struct {
 	guard  *guard.Guard
 	files  *certs.Files    // nil: without TLS
@@ -199,8 +199,8 @@ func (a *authenticators) usable() (err error) {
 	return err
 }
 
-// remembered is how many identities and addresses the guard remembers, apart from those with
-// running requests.
+// remembered is the number of identities and addresses that the guard remembers, apart from those with running
+// requests.
 const remembered = 10_000
 
 // open sets the limits of the server, and returns the handler that wraps another one.

@@ -133,7 +133,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A form is what a client accepts as the response to a POST.
+// A form is the type of response to a POST that a client accepts.
 type form struct{ json, events bool }
 
 func formOf(r *http.Request) form {
@@ -257,7 +257,7 @@ func requestID(w http.ResponseWriter) (id events.ID) {
 	return id
 }
 
-// Refusals of HTTP come from strangers, as fast as these like. So a record has these many, and the number of others.
+// Strangers can cause refusals of HTTP at any rate. So a record has only this many, and the number of the others.
 const (
 	refusalBurst = 100
 	refusalPace  = time.Second

@@ -46,7 +46,7 @@ type session struct {
 	finished []*stream // that can still be resumed, the oldest first
 }
 
-// maxFinished is the number of ended streams of a session that can be resumed.
+// maxFinished is the maximum number of ended streams of a session that can be resumed.
 const maxFinished = 16
 
 // newSession begins a session, which is in use until the caller calls done. The error is for a server with too many

@@ -40,7 +40,7 @@ type event struct {
 	data   []byte
 }
 
-// maxEvents is the number of events that a stream keeps.
+// maxEvents is the maximum number of events that a stream keeps.
 const maxEvents = 256
 
 // streamShare is the part of the bytes for all streams that one stream can have unread.

@@ -22,7 +22,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Client is what a connection needs of the protocol. See [protocol.Client] for the methods.
+// A Client has the functions of the protocol that a connection needs. See [protocol.Client] for the methods.
 type Client interface {
 	Accept(line []byte, out protocol.Sink) protocol.Task
 	RefuseLong(out protocol.Sink)

@@ -118,8 +118,8 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 	return b.End().Bytes()
 }
 
-// A Cause is precisely why a request had no success, for the operator's records. The list is closed: readers of records
-// may rely on it.
+// A Cause is the precise reason why a request failed, for the operator's records. The list is closed: readers of
+// records may rely on it.
 type Cause string
 
 // The causes.

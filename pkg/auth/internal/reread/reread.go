@@ -44,7 +44,7 @@ type Files[T any] struct {
 	watcher func(*Content[T])
 }
 
-// A Content is what the files had when they were read.
+// A Content is the parsed content of the files at the time of a read.
 type Content[T any] struct {
 	Value  T
 	Hash   [sha256.Size]byte // of the first file
@@ -96,7 +96,7 @@ func (f *Files[T]) Current() *Content[T] {
 
 func (f *Files[T]) usable() string { return f.Name + ": usable again" }
 
-// Watch gives the content to a function, now and whenever the files were read again.
+// Watch calls watcher with the content, now and after each reload.
 func (f *Files[T]) Watch(watcher func(*Content[T])) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

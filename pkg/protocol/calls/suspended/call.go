@@ -47,7 +47,7 @@ type call struct {
 	deadline  *time.Timer // of a suspended call
 }
 
-// maxRounds is how often a call asks its client. Clients give up after ten requests.
+// maxRounds is the maximum number of times that a call asks its client. Clients give up after ten requests.
 const maxRounds = 9
 
 // run calls the method's handler on the goroutine of the first request, and returns its answer.

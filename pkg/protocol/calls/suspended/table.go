@@ -135,7 +135,7 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	return x.await(ctx, r)
 }
 
-// begin makes a call of its first request.
+// begin makes a call from its first request.
 func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 	t := c.table
 	x := &call{
@@ -289,7 +289,7 @@ func (c *Client) Waiting(r *calls.Request, bytes int) (over func()) {
 	}
 }
 
-// weigh counts that a call uses more memory, or less.
+// weigh changes the counted memory of a call.
 func (t *Table) weigh(x *call, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

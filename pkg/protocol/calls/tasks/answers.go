@@ -191,7 +191,7 @@ func (c *Client) control(ctx context.Context, r *calls.Request, name string) (*c
 	return x.state(), nil
 }
 
-// wait answers a request that waits for the task, for some time or the longest one.
+// wait answers a request that waits for the task, for the given time or the maximum.
 func (x *task) wait(ctx context.Context, r *calls.Request, seconds time.Duration) (*calls.Answer, error) {
 	limit := x.after
 	if seconds > 0 {
@@ -224,7 +224,7 @@ func (x *task) wait(ctx context.Context, r *calls.Request, seconds time.Duration
 	})
 }
 
-// withToken returns parameters with a progress token. Without one of the client, it is the task's own.
+// withToken returns parameters with a progress token: the client's, or else the task's own.
 func withToken(params mcp.Params) mcp.Params {
 	meta := params.Meta()
 	if calls.ProgressToken(meta) != nil {

@@ -149,7 +149,7 @@ func (x *task) Full() bool {
 func (*task) Reserve(context.Context, int) {}
 func (*task) Release(int)                  {}
 
-// end notes the end of the call. The lock is held.
+// end records the end of the call. The lock is held.
 func (x *task) end(result []byte, err *mcp.Error) {
 	x.over, x.result, x.err, x.ended = true, result, err, time.Now()
 	x.updated = x.ended
@@ -245,7 +245,7 @@ func (x *task) outcome() (*calls.Answer, error) {
 	return a, nil
 }
 
-// sentAnswer notes whether the client has got the answer. It is for [calls.Answer.Done].
+// sentAnswer records whether the client has got the answer. It is for [calls.Answer.Done].
 func (x *task) sentAnswer(sent bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -309,7 +309,7 @@ type question struct {
 // maxAnswers limits the answers to a part of the questions, in bytes.
 const maxAnswers = 256 << 10
 
-// ask notes questions. The lock is held.
+// ask records questions. The lock is held.
 func (x *task) ask(result json.RawMessage) {
 	x.rounds++
 	asked := &questions{result: result, state: rawjson.TextOf(result, "requestState")}

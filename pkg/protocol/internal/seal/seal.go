@@ -82,14 +82,14 @@ func (s Sealer) Open(sealed string, bound []byte, least, most int) ([]byte, erro
 // A Process is the random number of a process. A process that is started again has another one.
 type Process [16]byte
 
-// An Owner is the process that has something for a client, such as a suspended call. The zero Owner is this
-// process, or none that is known.
+// An Owner is the process that has something for a client, such as a suspended call. The zero Owner is this process, or
+// an unknown one.
 type Owner struct {
 	Process Process
 	URL     string // where other replicas reach the process
 }
 
-// A Self is this process, and what it seals.
+// A Self is this process, with the keys to seal.
 type Self struct {
 	Owner
 	Sealer Sealer

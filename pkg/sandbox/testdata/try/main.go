@@ -214,7 +214,7 @@ const atCWD = ^uintptr(99) // AT_FDCWD
 
 func server() int { pid, _ := strconv.Atoi(os.Getenv("SERVER")); return pid }
 
-// eachThread does something to each thread of the server until it succeeds.
+// eachThread calls do with each thread of the server until a call succeeds.
 func eachThread(do func(tid int) error) error {
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%s/task", os.Getenv("SERVER")))
 	if err != nil {
@@ -238,8 +238,7 @@ func anyOf(errs ...error) error {
 	return errs[0]
 }
 
-// call makes a system call, and fails when that is refused; whether it does anything
-// with such arguments is another question.
+// call makes a system call. It fails only with an error of a refusal, not because of the arguments.
 func call(number, a, b, c uintptr) error {
 	switch _, _, errno := unix.Syscall(number, a, b, c); errno {
 	case unix.EACCES, unix.ENOSYS, unix.EPERM, unix.ESRCH:
@@ -251,7 +250,7 @@ func call(number, a, b, c uintptr) error {
 // neither opens a file neither for reading nor for writing, on Linux.
 const neither = unix.O_ACCMODE
 
-// withFile does something with a descriptor of a file that is opened with these flags.
+// withFile calls do with a descriptor of the file, opened with these flags.
 func withFile(flags int, do func(fd int) error) func() error {
 	return func() error {
 		fd, err := unix.Open(os.Args[2], flags, 0)
@@ -393,7 +392,7 @@ func stop() error {
 	return unix.EACCES
 }
 
-// refusal returns an error that says that something is refused, nil for another.
+// refusal returns an error if it is the one of a refusal, and otherwise nil.
 func refusal(err error, refused unix.Errno) error {
 	if err == refused {
 		return err

@@ -214,7 +214,7 @@ const callerHeader = "Mcp-Bash-Caller"
 // MaxStatement is the maximum length of a stated caller, in bytes.
 const MaxStatement = 1 << 20
 
-// A statement is what a replica states of the caller of a request.
+// A statement describes the caller of a request to another replica.
 type statement struct {
 	Identity *auth.Identity // all parts but the credential; nil: none was needed
 	Address  string         // of the client

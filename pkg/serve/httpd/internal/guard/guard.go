@@ -317,7 +317,7 @@ func (g *Guard) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
 	return true
 }
 
-// An Audience is who can be behind the requests of a server.
+// An Audience describes the possible senders of a server's requests.
 type Audience int
 
 // The audiences. Each one includes those before it.
@@ -327,7 +327,7 @@ const (
 	Everybody                 // also each machine that reaches the address
 )
 
-// Audience returns who can be behind the requests of a server. Only a plain address of this machine is for its own
+// Audience describes the possible senders of the server's requests. Only a plain address of this machine is for its own
 // programs. As soon as the operator has prepared the server for others, a proxy can pass their requests on. A socket
 // file counts, because its usual client is a proxy.
 func (c *Config) Audience() Audience {

@@ -302,13 +302,18 @@ func keygenCommand() *cli.Command {
 machine: --verify --key needs it, and nothing can print it again.`,
 		Exits: []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "FILE exists, or cannot be written"}},
 		Run: func(s cli.Streams, operands []string) error {
+			if operands[0] == "-" {
+				return cli.Usagef("FILE must be a file: standard output gets the key that checks the seals")
+			}
 			key, err := seal.Create(operands[0])
 			if err != nil {
 				return unreadable(operands[0], err)
 			}
 			cli.Explain(s.Err, "mcp-bash audit: start the server with MCPBASH_AUDIT_KEY=%s. Keep the printed key on another "+
 				"machine: --verify --key needs it, and nothing can print it again\n", cli.Line(operands[0]))
-			_, err = cli.Printf(s.Out, "%s\n", strings.TrimSuffix(key.Text(), "\n"))
+			if _, err = cli.Printf(s.Out, "%s\n", strings.TrimSuffix(key.Text(), "\n")); err != nil {
+				os.Remove(operands[0]) // nobody could check its seals
+			}
 			return err
 		},
 	}

@@ -41,6 +41,7 @@ var dashes = map[string]string{
 	"mcp-doctor audit":            `cat records/*.jsonl | mcp-doctor audit - | jq -e .audit_id`,
 	"mcp-doctor audit --key": `mcp-doctor audit keygen server.key >kept
 		mcp-doctor audit --verify --key - none.jsonl <kept 2>err || grep none.jsonl err >/dev/null`,
+	"mcp-doctor audit keygen": `usage: mcp-doctor audit keygen -`,
 	"mcp-doctor test":         `echo 'tool: hello' | mcp-doctor test - | grep "^✓ -:1 hello" >/dev/null`,
 	"mcp-doctor test --junit": `usage: mcp-doctor test --junit -`,
 	"mcp-runtool --source":    `usage: mcp-runtool hello --source - <<<'X=1'`,

@@ -98,14 +98,15 @@ var lines = map[string][]string{
 	"mcp-scaffold config": {``, `--json`, `--client cursor`, `--wrapper`, `--inspector`, `--link`, `--link --json`,
 		`--client cursor --apply`, `--client cursor --apply --dry-run`},
 
-	"mcp-doctor validate": {``, `--json`, `--ndjson`},
-	"mcp-doctor doctor":   {`|| :`, `--json || :`, `--ndjson || :`},
-	"mcp-doctor migrate":  {`|| :`, `--json || :`, `--ndjson || :`},
-	"mcp-doctor audit":    {`records`, `records --summary`, `records --html`, `records --verify`},
-	"mcp-doctor explain":  {``, `script.crlf`, `--json`, `script.crlf --json`},
-	"mcp-doctor upgrade":  {`--dry-run`, `--dry-run --json`},
-	"mcp-doctor health":   {``},
-	"mcp-doctor ready":    {``},
+	"mcp-doctor validate":     {``, `--json`, `--ndjson`},
+	"mcp-doctor doctor":       {`|| :`, `--json || :`, `--ndjson || :`},
+	"mcp-doctor migrate":      {`|| :`, `--json || :`, `--ndjson || :`},
+	"mcp-doctor audit":        {`records`, `records --summary`, `records --html`, `records --verify`},
+	"mcp-doctor audit keygen": {`server.key`},
+	"mcp-doctor explain":      {``, `script.crlf`, `--json`, `script.crlf --json`},
+	"mcp-doctor upgrade":      {`--dry-run`, `--dry-run --json`},
+	"mcp-doctor health":       {``},
+	"mcp-doctor ready":        {``},
 }
 
 // ownerOf is the key of lines for a command: verbs of mcp-bash that other programs own are theirs.

@@ -195,7 +195,7 @@ conformance: npm
 
 # Tests the UI templates in Chromium, which must be installed (Debian: chromium). It
 # saves screenshots in dist/screenshots.
-browser:
+browser: npm
 	$(GO) vet -tags browser ./test/browser
 	$(GO) test -vet=off -tags browser -count=1 ./test/browser
 

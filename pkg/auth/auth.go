@@ -189,7 +189,7 @@ func (r *Rights) key() string {
 	return fmt.Sprintf("%q %q %q", sorted(r.Tools), sorted(r.Resources), sorted(r.Prompts))
 }
 
-// Matches reports whether a name matches a pattern, in which * stands for any characters.
+// Matches reports whether a name matches a pattern, in which * matches any characters.
 func Matches(pattern, name string) bool {
 	first, rest, found := strings.Cut(pattern, "*")
 	if !found {

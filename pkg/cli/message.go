@@ -28,7 +28,7 @@ type Error struct {
 	Subject string // the object of the operation, such as a path
 	Cause   error
 	Hint    string          // the remedy, made by [Sprintf]; may have several lines
-	Exit    int             // 0 stands for [ExitFailed]
+	Exit    int             // 0: [ExitFailed]
 	Bare    bool            // print no verb: the contract fixes the text, or the cause begins with a name
 	Printed bool            // people have read the error already
 	Data    json.RawMessage // details for programs

@@ -254,11 +254,10 @@ func get(args []string, input []byte) ([]byte, int) {
 }
 
 func kindOf(v json.RawMessage) byte {
-	letters := map[byte]byte{'"': 's', '[': 'a', '{': 'o', 'n': 'z', 't': 't', 'f': 'x'}
-	switch letter := letters[v[0]]; {
-	case letter != 0:
-		return letter
-	case bytes.ContainsAny(v, ".e"):
+	if at := strings.IndexByte(`"[{ntf`, v[0]); at >= 0 {
+		return "saoztx"[at]
+	}
+	if bytes.ContainsAny(v, ".e") {
 		return 'f'
 	}
 	return 'i'

@@ -37,6 +37,7 @@ type slot struct {
 	mu      sync.Mutex
 	last    *server  // that was ready
 	windows []window // without room for the record
+	kills   []time.Time
 }
 
 // A window is a time.
@@ -201,6 +202,18 @@ func (s *slot) start() error {
 func (srv *server) doom(kind string) {
 	srv.doomed.Store(kind)
 	srv.current.CompareAndSwap(srv, nil)
+	if kind == killServer {
+		srv.mu.Lock()
+		srv.kills = append(srv.kills, time.Now())
+		srv.mu.Unlock()
+	}
+}
+
+// wasKilled reports whether a server of the slot was killed after a time.
+func (s *slot) wasKilled(since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.kills, since.Before)
 }
 
 // fate is the kind of the fault that ends the server, or "".

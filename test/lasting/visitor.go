@@ -148,7 +148,8 @@ func (w *worker) failed(c *call, target *server, err error) error {
 		w.web.session = ""
 		return errAgain
 	}
-	if fate == killServer {
+	// A request that a server refuses when it ends can connect again to the next one at that address.
+	if fate == killServer || fate == endServer && target.wasKilled(c.Sent) {
 		w.web.session = ""
 		w.r.finish(c, lost)
 		return nil

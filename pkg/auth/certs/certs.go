@@ -161,7 +161,7 @@ func (f *Files) build(of state) *tls.Config {
 	if f.ClientCA != "" {
 		config.ClientCAs, config.ClientAuth = of.clients.Value, tls.VerifyClientCertIfGiven
 		if of.clients.Fault != nil {
-			config.ClientCAs = x509.NewCertPool() // accepts nobody: nil stands for the authorities of the system
+			config.ClientCAs = x509.NewCertPool() // accepts nobody; nil would accept the authorities of the system
 		}
 		config.SessionTicketsDisabled = true // a resumed session would skip a new list of authorities
 	}

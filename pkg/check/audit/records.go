@@ -22,7 +22,7 @@ import (
 )
 
 // A Record consists of the files that one server wrote, one after the other. The last one may still grow. When the
-// server ends a file, it gives it a number, and that name never stands for another file.
+// server ends a file, it gives it a number, and no other file ever has that name.
 type Record struct {
 	Name string // the path of the last file; "-" is standard input, which may be a log with lines of others
 }

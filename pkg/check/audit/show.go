@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/events/trail"
@@ -35,23 +36,8 @@ func (s *Selection) Has(e *trail.Entry) bool {
 		!e.Time.Before(s.Since)
 }
 
-// matches reports whether a text matches a pattern, in which * is any text.
-func matches(pattern, text string) bool {
-	if pattern == "" {
-		return true
-	}
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == text
-	}
-	text, ok := strings.CutPrefix(text, parts[0])
-	for _, part := range parts[1 : len(parts)-1] {
-		var found bool
-		_, text, found = strings.Cut(text, part)
-		ok = ok && found
-	}
-	return ok && strings.HasSuffix(text, parts[len(parts)-1])
-}
+// matches reports whether a text matches a pattern, if there is one.
+func matches(pattern, text string) bool { return pattern == "" || auth.Matches(pattern, text) }
 
 // Columns are the names of the columns of [Row].
 func Columns() []string {

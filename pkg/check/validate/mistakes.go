@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
@@ -156,12 +157,14 @@ var (
 	isProgramName = lazyregexp.New(`^[A-Za-z0-9_][\w.+-]*$`)
 )
 
-var builtins = strings.Fields(`: . [ alias bg bind break builtin caller cd command compgen complete compopt continue
+var builtins = sync.OnceValue(func() []string {
+	return strings.Fields(`: . [ alias bg bind break builtin caller cd command compgen complete compopt continue
 	coproc declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local
 	logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test time
 	times trap true type typeset ulimit umask unalias unset wait`)
+})
 
-func isBuiltin(name string) bool { return slices.Contains(builtins, name) }
+func isBuiltin(name string) bool { return slices.Contains(builtins(), name) }
 
 func checksFor(s *bash32.Script, program string) bool {
 	return slices.ContainsFunc(s.Commands, func(c bash32.Command) bool {

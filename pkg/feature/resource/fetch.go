@@ -31,14 +31,19 @@ var errFailed = &provider.Failure{Status: 1}
 
 const unsupportedText = "Unsupported resource provider"
 
-// unsupported returns the error for a provider that does not exist.
+// An unsupportedError is the error for a provider that does not exist.
+type unsupportedError struct{ answer *mcp.Error }
+
+func (e *unsupportedError) Error() string { return e.answer.Error() }
+func (e *unsupportedError) Unwrap() error { return e.answer }
+
 func unsupported(name string) error {
-	err := mcp.Errorf(mcp.CodeInternal, unsupportedText)
-	if !validProvider(name) {
-		return err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))
+	reason := errors.New("the scheme of the URI cannot be the name of a provider")
+	if validProvider(name) {
+		reason = fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
+			"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name)
 	}
-	return err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
-		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name))
+	return &unsupportedError{mcp.Errorf(mcp.CodeInternal, unsupportedText).WithReason(reason)}
 }
 
 // fetch reads the bytes with the project's provider script, or with the built-in provider. mimeType is the type that

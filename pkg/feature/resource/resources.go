@@ -103,12 +103,10 @@ func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error)
 		}
 	}
 	data, _, err := r.fetch(ctx, t, &Request{})
-	var refusal *mcp.Error
-	switch {
-	case !errors.As(err, &refusal):
-	case refusal.Message == unsupportedText:
+	if _, ok := errors.AsType[*unsupportedError](err); ok {
 		return nil, &provider.Failure{Status: errFailed.Status, Message: fmt.Sprintf("%s %q", unsupportedText, name)}
-	default:
+	}
+	if refusal, ok := errors.AsType[*mcp.Error](err); ok {
 		return nil, &provider.Failure{Status: provider.FetchFailed, Message: refusal.Message}
 	}
 	return data, err

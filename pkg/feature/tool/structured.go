@@ -278,14 +278,23 @@ func describesObject(s json.RawMessage) bool {
 	return t == nil || string(t) == `"object"`
 }
 
-var kindsOfTypes = map[string]rawjson.Kind{
-	"string": rawjson.String, "number": rawjson.Number, "integer": rawjson.Number, "boolean": rawjson.Bool,
-	"array": rawjson.Array, "object": rawjson.Object,
-}
-
 func isOfType(v json.RawMessage, name string) bool {
-	kind, known := kindsOfTypes[name]
-	return !known || rawjson.KindOf(v) == kind && (name != "integer" || isWhole(v))
+	kind := rawjson.KindOf(v)
+	switch name {
+	case "string":
+		return kind == rawjson.String
+	case "number":
+		return kind == rawjson.Number
+	case "integer":
+		return kind == rawjson.Number && isWhole(v)
+	case "boolean":
+		return kind == rawjson.Bool
+	case "array":
+		return kind == rawjson.Array
+	case "object":
+		return kind == rawjson.Object
+	}
+	return true
 }
 
 // isWhole reports whether a number has no fraction, in any spelling.

@@ -17,7 +17,7 @@ import (
 )
 
 // A Stamp is the metadata of a file. Every change of the file changes its stamp, unless the stamp was taken too soon
-// after another change (see [Stamp.Settled]). The zero stamp stands for a missing file.
+// after another change (see [Stamp.Settled]). A missing file has the zero stamp.
 type Stamp struct {
 	Dev, Ino, Size uint64
 	Mode           fs.FileMode // permissions; irregular unless it is a file or a directory

@@ -112,8 +112,8 @@ var errEscapes = sync.OnceValue(func() error {
 
 //lint:file-ignore ST1005 P-2103 fixes the texts of errors
 
-// Named returns the path that a person, a client or a setting names. "~" stands for home, which may be "". A file: URI
-// names its path. Other URIs and the homes of others are errors, because no path has their form by accident. Every
+// Named returns the path that a person, a client or a setting names. "~" is replaced by home, which may be "". A file:
+// URI names its path. Other URIs and the homes of others are errors, because no path has their form by accident. Every
 // other text is the path itself; "./~" is the name of a file.
 func Named(text, home string) (string, error) {
 	switch scheme, isURI := schemeOf(text); {

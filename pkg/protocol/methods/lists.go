@@ -253,14 +253,14 @@ func (p *Project) newLists(caller *auth.Identity, permission string) *lists {
 		l.itemsOf(kinds.Prompts, prompt.AppendListed, l.keeps(auth.Prompt), nil))
 	l.templates = l.newList("resourceTemplates", d.TemplatesTTL,
 		l.itemsOf(kinds.Templates, resource.AppendListedTemplate, l.keeps(auth.Resource), nil))
-	appendResource := func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, e.Project, item) }
-	appendPage := func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, e.Log) }
-	resources := []source{l.itemsOf(kinds.Resources, appendResource, l.keeps(auth.Resource), nil)}
+	listed := func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, e.Project, item) }
+	page := func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, e.Log) }
+	resources := []source{l.itemsOf(kinds.Resources, listed, l.keeps(auth.Resource), nil)}
 	if permission == "" {
-		resources = append(resources, l.itemsOf(kinds.UIResources, appendPage, nil, nil))
+		resources = append(resources, l.itemsOf(kinds.UIResources, page, nil, nil))
 	} else { // keepsPage decides by the tools
 		none := func(context.Context, json.RawMessage) bool { return false }
-		resources = append(resources, l.itemsOf(kinds.UIResources, appendPage, l.keepsPage, nil),
+		resources = append(resources, l.itemsOf(kinds.UIResources, page, l.keepsPage, nil),
 			l.itemsOf(kinds.Tools, nil, none, nil))
 	}
 	if p.skills != nil {

@@ -161,7 +161,7 @@ func expansions(operator byte) string {
 // A Template is one of the templates of a project.
 type Template struct {
 	Name, Text string
-	MIMEType   string // of all that it stands for; "" for no promise
+	MIMEType   string // of all URIs that it matches; "": unknown
 }
 
 // A Set contains the templates of a project. It is immutable and safe for concurrent use. The nil

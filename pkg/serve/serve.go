@@ -160,8 +160,8 @@ const (
 
 // serveUntilEnd reads until there is a reason to end, and returns the exit code.
 func (p *process) serveUntilEnd(signals <-chan os.Signal, caught func()) int {
+	caught() // from here on, scripts run and there are files to remove
 	p.transport.Serve()
-	caught()
 	var e protocol.Ending
 	select {
 	case e = <-p.transport.Endings():

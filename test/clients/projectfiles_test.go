@@ -141,7 +141,7 @@ func withHostileFile(t *testing.T, project, file, secret, reason string) {
 	}
 	stderr := s.tap.stderr.String()
 	if code := s.tap.cmd.ProcessState.ExitCode(); code != 143 {
-		t.Errorf("%s: exit code %d\n%s", file, code, stderr)
+		t.Errorf("%s: %v, want exit code 143\n%s", file, s.tap.cmd.ProcessState, stderr)
 	}
 	if strings.Contains(strings.Join(s.tap.lines, "")+stderr, secret) {
 		t.Errorf("%s: what lies outside was handed out", file)

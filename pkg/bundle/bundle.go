@@ -80,7 +80,7 @@ func (b *maker) check(manifest []byte) {
 
 var iconSize = lazyregexp.New(`^\d+x\d+$`)
 
-// addPictures adds the icons and screenshots, at their place relative to the project.
+// addPictures adds the icons and screenshots.
 func (b *maker) addPictures() (err error) {
 	if b.icon, err = b.AddIcon(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (b *maker) addPictures() (err error) {
 	return nil
 }
 
-// addIcon adds one of the icons as MCP knows them, or as bundles do.
+// addIcon adds an icon that has a size. The size is in "sizes", as MCP defines it, or in "size", as bundles do.
 func (b *maker) addIcon(icon json.RawMessage) error {
 	src, size := rawjson.TextOf(icon, "src"), rawjson.TextOf(icon, "size")
 	for v := range rawjson.Elements(rawjson.Get(icon, "sizes")) {
@@ -128,9 +128,8 @@ func (b *maker) addIcon(icon json.RawMessage) error {
 	return nil
 }
 
-// addPicture adds a picture and returns its place in the bundle, "" for one that is left
-// out; a picture on the web stays there. missing is the warning for a file that does not
-// exist.
+// addPicture adds a picture and returns its path in the bundle, or "" if the picture is left out. It returns the URL of
+// a picture on the web unchanged. missing is the warning for a file that does not exist.
 func (b *maker) addPicture(src, missing string) (place string, err error) {
 	if strings.HasPrefix(src, "https://") || strings.HasPrefix(src, "http://") || strings.HasPrefix(src, "data:") {
 		return src, nil
@@ -148,7 +147,7 @@ func (b *maker) addPicture(src, missing string) (place string, err error) {
 		place = path.Clean(filepath.ToSlash(rel))
 		name := place
 		if strings.HasPrefix(place, "server/") || place == mcpb.ManifestName {
-			place = "assets/" + place // the server has its place there
+			place = "assets/" + place // server/ and the manifest have these paths
 		}
 		if ok, err := b.AddNamed(name, place); err != nil || !ok {
 			return "", err
@@ -240,7 +239,7 @@ func (b *maker) appendTools(m *rawjson.Builder) {
 	}
 }
 
-// appendPrompts lists the prompts that are one text, as the manifest knows them.
+// appendPrompts lists the prompts whose file is one text, because a manifest can contain no others.
 func (b *maker) appendPrompts(m *rawjson.Builder) {
 	var prompts []json.RawMessage
 	for _, item := range b.Prompts {
@@ -335,12 +334,12 @@ func (b *maker) environment() (env []rawjson.Member) {
 	return env
 }
 
-// overrides returns the platforms with other start commands: Windows, which cannot start scripts, and those that the
-// project configures. A client replaces args and env as a whole, so each override is complete.
+// overrides returns the start commands of the platforms that need another one: Windows, which cannot start scripts, and
+// the platforms that the project configures. A client replaces args and env as a whole, so each override is complete.
 func (b *maker) overrides(base start) map[string]start {
 	all := map[string]start{}
 	for _, bin := range b.Binaries {
-		if bin.OS == "windows" && all["win32"].command == "" { // that for amd64 runs everywhere
+		if bin.OS == "windows" && all["win32"].command == "" { // Windows runs amd64 programs on every machine
 			s := base
 			s.command = inBundle + stage.ServerDir + "/" + runtimes.Dir + "/bin/" + bin.Path()
 			all["win32"] = s

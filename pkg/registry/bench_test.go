@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// toolTree makes a project of n tools as scaffolds make them.
+// toolTree makes a project of n tools, each like a scaffolded one.
 func toolTree(tb testing.TB, n int) *project.Project {
 	tb.Helper()
 	root, err := filepath.EvalSymlinks(tb.TempDir())
@@ -89,7 +89,7 @@ func mixedTree(tb testing.TB, n int) *project.Project {
 
 var benchSizes = []int{10, 10000}
 
-// A later process finds files that changed long ago.
+// later returns a time at which all files have changed long ago.
 func later() time.Time { return time.Now().Add(time.Hour) }
 
 // BenchmarkCold measures a refresh of a project without .registry.

@@ -23,7 +23,7 @@ func (b *bed) changed(p Poll) string {
 // R-115, P-1901, P-1902.
 func TestChanges(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	want(t, b.changed(Poll{}), allKinds) // no file: all is new
+	want(t, b.changed(Poll{}), allKinds) // no file: everything is new
 	want(t, b.changed(Poll{}), "")
 	b.reopen(nil, Options{})
 	want(t, b.changed(Poll{}), "") // as an earlier process left it
@@ -31,7 +31,7 @@ func TestChanges(t *testing.T) {
 	b.Advance(500 * time.Millisecond)
 	want(t, b.changed(Poll{}), "") // at most once a second (R-116)
 	b.Advance(time.Second)
-	want(t, b.changed(Poll{}), "") // and in the TTL not at all (R-112)
+	want(t, b.changed(Poll{}), "") // and not at all within the TTL (R-112)
 	b.Advance(5 * time.Second)
 	want(t, b.changed(Poll{}), "tools")
 	want(t, b.changed(Poll{}), "")
@@ -45,7 +45,7 @@ func TestChanges(t *testing.T) {
 	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "tools")
 
-	// One that a request has seen first is reported all the same (P-1904).
+	// A change that a request has already seen is reported, too (P-1904).
 	b.Remove("tools/d")
 	b.Advance(time.Minute)
 	want(t, b.names(), "a b c")
@@ -57,7 +57,7 @@ func TestChanges(t *testing.T) {
 	want(t, b.changed(Poll{}), "")
 }
 
-// R-112: 0 checks each time, but a poll only once a second.
+// R-112: with a TTL of 0, each request checks the project, but Changes only once a second.
 func TestTTL(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{}), allKinds)
@@ -71,13 +71,13 @@ func TestTTL(t *testing.T) {
 	want(t, b.names(), "a")
 	b.Advance(2 * time.Second)
 	want(t, b.names(), "a b")
-	// The first access of a process always looks.
+	// The first access of a process always checks the project.
 	b.Put(files{"tools/c/tool.sh": ""})
 	b.reopen(project.Env{"MCP_TOOLS_TTL": "60"}, Options{})
 	want(t, b.names(), "a b c")
 }
 
-// M-63: at once after a call.
+// M-63: with Fresh, a change is reported at once.
 func TestFreshChanges(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "60"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{Fresh: true}), allKinds)
@@ -86,8 +86,8 @@ func TestFreshChanges(t *testing.T) {
 	want(t, b.changed(Poll{Fresh: true}), "")
 }
 
-// R-114, R-117: no change while there is no list; one after, if it
-// is another.
+// R-114, R-117: while the list is unavailable, nothing has changed. When it is available again, it has changed if its
+// content differs.
 func TestChangesAcrossFailure(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{Fresh: true}), allKinds)
@@ -97,11 +97,11 @@ func TestChangesAcrossFailure(t *testing.T) {
 	want(t, b.changed(Poll{Fresh: true}), "")
 	b.Put(files{"server.d/register.json": "["})
 	want(t, b.changed(Poll{Fresh: true}), "")
-	b.Put(files{"server.d/register.json": `{"version":1,"tools":[]}`}) // for every source
+	b.Put(files{"server.d/register.json": `{"version":1,"tools":[]}`}) // the declared list has no tools
 	want(t, b.changed(Poll{Fresh: true}), "tools")
 }
 
-// One look at a time, and who waited for it uses what it found.
+// Only one goroutine checks at a time. The others wait, and use its result.
 func TestManyAskers(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	b.reopen(project.Env{"MCP_TOOLS_TTL": "0"}, Options{Now: time.Now})

@@ -36,7 +36,7 @@ func TestCompletions(t *testing.T) {
 			"server.d/register.json": declared(`{"name":"a","path":"c/s.sh"}`)},
 			`{"name":"a","path":"completions/s.sh","kind":"shell"}`, nil},
 	})
-	// R-82: a bad entry is left out, and nothing else suffers.
+	// R-82: an invalid entry is left out, and the others stay.
 	b := newBed(t, noTTL, files{scripts: "", "outside@": "../..", "link.sh@": "completions/s.sh", "d/": "",
 		"tools/t/tool.sh": ""})
 	const good = `{"name":"good","path":"completions/s.sh"}`
@@ -64,7 +64,7 @@ func TestCompletions(t *testing.T) {
 		want(t, b.names(), "t")
 		report := b.refresh("").Kinds[slices.Index(kinds.All, kinds.Completions)]
 		want(t, someOf(report.Dropped), "register.json:2:2: completions[1]: "+fault+"; left out")
-		if path := rawjson.TextOf(json.RawMessage(entry), "path"); path != "" { // it may be there later (CF-14)
+		if path := rawjson.TextOf(json.RawMessage(entry), "path"); path != "" { // the file may be created later (CF-14)
 			paths, err := b.DeclaredPaths(t.Context(), kinds.Completions)
 			want(t, strings.Join(paths, " "), "completions/s.sh "+path)
 			want(t, err, nil)
@@ -80,7 +80,7 @@ func TestCompletions(t *testing.T) {
 		string(rawjson.Quote(b.Path("completions/s.sh"))) + `}`)})
 	b.Advance(time.Minute)
 	want(t, b.listing(kinds.Completions), `{"name":"a","path":"completions/s.sh","kind":"shell"}`)
-	b.Remove("completions/s.sh") // the text is the same, what it names is gone
+	b.Remove("completions/s.sh") // the entries are unchanged, but the script is gone
 	b.Advance(time.Minute)
 	want(t, b.listing(kinds.Completions), "")
 	b.Put(files{"completions/s": "text",
@@ -94,7 +94,7 @@ func TestCompletions(t *testing.T) {
 	b.Advance(time.Minute)
 	b.listing(kinds.Completions)
 	b.WantLog()
-	// R-117: the words of a kind that fails.
+	// R-117: the message for a kind that fails.
 	b.Put(files{"server.d/register.json": `{"version":1,"completions":7}`})
 	b.Advance(time.Minute)
 	_, err := b.List(t.Context(), kinds.Completions)

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// R-12, R-13: the example of the page, byte for byte.
+// R-12, R-13: the example in the contract, byte for byte.
 func TestEnvelopeBytes(t *testing.T) {
 	at := time.Date(2025, 10, 18, 11, 0, 0, 999, time.FixedZone("", 2*3600))
 	item := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh",` +
@@ -77,7 +77,7 @@ func TestEnvelopeValidity(t *testing.T) {
 	}
 }
 
-// Registry files of others are any bytes.
+// FuzzEnvelope: any text is a valid registry file or an error.
 func FuzzEnvelope(f *testing.F) {
 	f.Add(`{"format_version":1,"items":[{"name":"a","path":"a/tool.sh","id":"x"}],"hash":"h"}`)
 	f.Add(`{"format_version": 1, "items": [ {} , {"name": "\ud800", "name": 3} ], "hash": "\u0041"}`)

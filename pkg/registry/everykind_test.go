@@ -28,8 +28,7 @@ func (b *bed) listing(k *kinds.Kind) string {
 	return strings.Join(items, "\n")
 }
 
-// The examples of registry sections 5 to 9, from the files they would be made
-// of, and the registry files they are kept in.
+// The examples of registry sections 5 to 9: project files, the items that are made from them, and the registry files.
 func TestExamplesOfTheContract(t *testing.T) {
 	b := newBed(t, nil, files{
 		"resources/docs/readme.md": "# Hi",
@@ -76,7 +75,7 @@ func TestExamplesOfTheContract(t *testing.T) {
 	b.WantLog()
 }
 
-// named returns the names of a kind.
+// named returns the names of the items of a kind.
 func (b *bed) named(k *kinds.Kind) string {
 	b.T.Helper()
 	list, err := b.List(b.T.Context(), k)
@@ -188,7 +187,7 @@ func TestSourceOfEachKind(t *testing.T) {
 			}
 			b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
 			want(t, b.all(), tc.want)
-			if !strings.Contains(tc.want, "error") { // another process finds the same, and nothing to write
+			if !strings.Contains(tc.want, "error") { // another process gets the same list and writes nothing
 				before := b.files()
 				b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
 				want(t, b.all(), tc.want)
@@ -198,8 +197,7 @@ func TestSourceOfEachKind(t *testing.T) {
 	}
 }
 
-// R-142: of two entries with one name the first in the file stays,
-// whatever their paths are, laid over what is found or not.
+// R-142: of two entries with the same name, the first in the file stays. Paths and merging do not matter.
 func TestFirstEntryStays(t *testing.T) {
 	for _, merge := range []string{``, `"merge":["prompts"],`} {
 		b := newBed(t, nil, files{"server.d/register.json": `{"version":1,` + merge + `"prompts":[{"name":"d",
@@ -249,7 +247,7 @@ func TestHandwrittenItems(t *testing.T) {
 	wantJSON(t, items(b), known+"}\n"+said+"}\n"+filled)
 }
 
-// R-131, R-132, R-134: all six files are served as they are, and the registry scans no directory.
+// R-131, R-132, R-134: in static mode, all six files are served unchanged, and no directory is scanned.
 func TestStaticModeOfAllKinds(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, nil, mixed)
@@ -272,7 +270,7 @@ func TestStaticModeOfAllKinds(t *testing.T) {
 	b.Put(files{"server.d/register.json": `{"version":1,"prompts":[{"name":"z","path":"z"}],"resourceTemplates":[]}`})
 	b.reopen(env, Options{})
 	want(t, b.all(), after("completions: c", "prompts: z", "resourceTemplates: "))
-	// A refresh looks.
+	// A refresh scans the directories.
 	b.Remove("server.d/register.json")
 	if r := b.refresh(""); !strings.HasPrefix(string(r.AppendJSON(nil)),
 		"{\n  \"tools\": {\"status\":\"ok\",\"count\":0") {
@@ -280,8 +278,8 @@ func TestStaticModeOfAllKinds(t *testing.T) {
 	}
 }
 
-// R-161: a filter bounds the kinds whose directory holds it; the others
-// are refreshed whole.
+// R-161: a filter limits the scan of the kinds whose directory contains the filter's path. The others are refreshed
+// completely.
 func TestFilterOfOtherKinds(t *testing.T) {
 	b := newBed(t, nil, mixed)
 	b.refresh("")
@@ -308,7 +306,7 @@ func TestFilterOfOtherKinds(t *testing.T) {
 		"ui: t1 t3 u1 u3"))
 }
 
-// R-115, R-112: each kind in its own time.
+// R-115, R-112: each kind has its own TTL.
 func TestChangesOfOtherKinds(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_PROMPTS_TTL": "60", "MCP_UI_TTL": "0"}, mixed)
 	want(t, b.changed(Poll{}), allKinds)
@@ -379,7 +377,7 @@ func TestIconsOfOtherKinds(t *testing.T) {
 		}
 	}
 	b.WantLog("warning mcp.resources: resources/d/a.txt: icon gone.png: no such file")
-	b.Put(files{"resources/d/i.svg": "<SVG/>"}) // it belongs to what was looked at
+	b.Put(files{"resources/d/i.svg": "<SVG/>"}) // the item depends on the file
 	if got := b.listing(kinds.Resources) + b.listing(kinds.Prompts); strings.Contains(got,
 		"PHN2Zy8+") || strings.Count(got, "PFNWRy8+") != 3 {
 		t.Error(got)
@@ -470,6 +468,6 @@ func TestEverythingWrongAtOnce(t *testing.T) {
 	before := b.files()
 	b.reopen(nil, Options{})
 	b.refresh("")
-	want(t, len(b.Log()), len(log)) // as if it had looked
+	want(t, len(b.Log()), len(log)) // the same messages as before
 	want(t, b.files(), before)
 }

@@ -8,8 +8,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// R-46, R-42: of a schema that clients refuse the bad part goes, the tool
-// and the rest of the schema stay.
+// R-46, R-42: only the part of a schema that clients reject is left out. The tool and the rest of the schema stay.
 func TestSoundSchemas(t *testing.T) {
 	for _, tc := range []struct{ given, want, said string }{
 		{`{"type":"objct"}`, `{}`, `.type: must be "object"`},
@@ -58,7 +57,7 @@ func TestSoundSchemas(t *testing.T) {
 			if field == "outputSchema" {
 				stored = field
 				if strings.Contains(tc.given, "objct") {
-					continue // reported differently, because the type may be another
+					continue // reported differently, because the type may change
 				}
 			} else {
 				want = withDefaults(want)
@@ -92,7 +91,7 @@ func withDefaults(schema string) string {
 	return strings.Replace(schema, "{,", "{", 1)
 }
 
-// R-46: hints, annotations and icons; messages name the place.
+// R-46: checks of hints, annotations and icons. Messages contain the place of the fault.
 func TestSoundMembers(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "# a tool\n# mcp: {\"annotations\":{\"readOnlyHint\":\"yes\",\"title\":\"T\",\"other\":5}}\n",
@@ -132,7 +131,7 @@ func TestSoundMembers(t *testing.T) {
 	b.WantLog()
 }
 
-// R-35: keys that look mistyped are warned about, those of others not.
+// R-35: unknown keys that resemble a known one cause a warning. Other unknown keys do not.
 func TestUnknownKeys(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "", "tools/a/tool.meta.json": "{\n  \"descripton\": \"x\",\n  \"vendor.example/own\": 1, " +

@@ -29,7 +29,7 @@ func newBed(t testing.TB, env project.Env, content files) *bed {
 	return b
 }
 
-// reopen starts anew, as another process would.
+// reopen opens the project again, as another process would.
 func (b *bed) reopen(env project.Env, o Options) {
 	b.Open(env)
 	o.Log, o.Warn = b.Logger, b.AddLine
@@ -39,7 +39,7 @@ func (b *bed) reopen(env project.Env, o Options) {
 	b.Catalog = NewCatalog(b.Project, o)
 }
 
-// runner is shared: each one holds descriptors.
+// runner is shared, because each runner has open descriptors.
 var runner = new(script.Runner)
 
 // hooks are the options for running register.sh.
@@ -52,7 +52,7 @@ func (b *bed) hooks() Options {
 	}
 }
 
-// tools returns the list, which must be there.
+// tools returns the list of tools, which must be available.
 func (b *bed) tools() *List {
 	b.T.Helper()
 	list, err := b.List(context.Background(), kinds.Tools)
@@ -96,7 +96,7 @@ func (b *bed) reason() string {
 	return err.Error()
 }
 
-// refresh refreshes and returns the report.
+// refresh refreshes the registry and returns the report.
 func (b *bed) refresh(filter string) *Report {
 	b.T.Helper()
 	r, err := b.Refresh(context.Background(), RefreshOptions{Filter: filter})
@@ -108,8 +108,7 @@ func (b *bed) refresh(filter string) *Report {
 
 const allKinds = "tools resources resourceTemplates prompts completions ui"
 
-// report is what a refresh prints that found nothing but tools; tools is their
-// line.
+// report returns the output of a refresh that found only tools. tools is their line.
 func report(tools string) string {
 	lines := "{\n  \"tools\": " + tools
 	for key := range strings.FieldsSeq(allKinds) {

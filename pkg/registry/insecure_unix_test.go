@@ -18,8 +18,7 @@ func writable(path, mode string) string {
 	return fmt.Sprintf("%s (mode %s, others can write to it; run chmod o-w %s)", path, mode, path)
 }
 
-// a registry file that others could have written is not
-// believed.
+// a registry file that other users could have written is ignored.
 func TestInsecureRegistryFile(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	for _, name := range []string{".registry/tools.json", ".registry", "."} {
@@ -41,7 +40,7 @@ func TestInsecureRegistryFile(t *testing.T) {
 	}
 }
 
-// no file is written that would be invalid for readers.
+// no file is written that readers would ignore.
 func TestInsecureRegistryDirectory(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/": ""})
 	os.Chmod(b.Path(".registry"), 0o757)
@@ -82,7 +81,7 @@ func TestInsecureMetadata(t *testing.T) {
 	os.Chmod(file, 0o644)
 	b.Advance(time.Hour)
 	want(t, b.names(), "allowed")
-	b.reopen(nil, Options{}) // not from the cache, should another user have made that
+	b.reopen(nil, Options{}) // not from the registry file, which another user may have written
 	os.Chmod(file, 0o646)
 	want(t, b.names(), "wipe")
 }

@@ -12,8 +12,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A kind is its descriptor: two made up for this test go through everything
-// that tools go through.
+// A Kind value is enough to add a kind. The two kinds of this test use the same functions as tools.
 func TestKindsAreDescriptors(t *testing.T) {
 	entry := func(s *item.Input) (item.Candidate, bool) {
 		name, _ := s.Text("name")
@@ -59,7 +58,7 @@ func TestKindsAreDescriptors(t *testing.T) {
 	b.changed(Poll{})
 	if log := strings.Join(b.Log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log,
 		"warning mcp.tools") != 1 {
-		t.Error(log) // under each kind's logger
+		t.Error(log) // each kind has its own logger
 	}
 }
 

@@ -24,7 +24,7 @@ type List struct {
 	Hash  string
 
 	Withheld []Withheld // items that are not offered, and not in Items
-	whole    *List      // nil: all are
+	whole    *List      // the list with the withheld items; nil if no item is withheld
 
 	once   sync.Once
 	byName map[string]int32

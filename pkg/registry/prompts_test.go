@@ -110,7 +110,7 @@ func TestPrompts(t *testing.T) {
 	})
 }
 
-// R-113: a file elsewhere belongs to what was looked at.
+// R-113: a file in another directory is checked for changes, too.
 func TestPromptElsewhereComesAndGoes(t *testing.T) {
 	b := newBed(t, noTTL, files{"prompts/a.txt": "", "prompts/a.meta.json": `{"path":"x/t.txt"}`, "prompts/x/": ""})
 	paths := func() string {

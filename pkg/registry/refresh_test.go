@@ -14,8 +14,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// R-161, CLI-903: a filtered refresh renews one subtree and keeps the
-// rest.
+// R-161, CLI-903: a filtered refresh renews one subtree and keeps the rest.
 func TestFilter(t *testing.T) {
 	const whole, subtree = "default1 default[1] new new2 other2", "default1 default[1] new new2 other"
 	for _, tc := range []struct{ name, filter, want string }{
@@ -53,7 +52,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// R-161: a filter that matches nothing is ignored aloud.
+// R-161: a filter that matches nothing is ignored, with a message.
 func TestFilterIgnored(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/p/": "", "ui/x/": ""})
 	for filter, said := range map[string]bool{"": false, "tools": false, "prompts/p": false, "ui": false,
@@ -68,7 +67,7 @@ func TestFilterIgnored(t *testing.T) {
 	}
 }
 
-// R-161: names met inside and outside, and items without path.
+// R-161: names that occur inside and outside of the subtree, and items without a path.
 func TestFilterMerges(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "", "tools/b/tool.sh": "",
@@ -78,7 +77,7 @@ func TestFilterMerges(t *testing.T) {
 	b.refresh("tools/a")
 	want(t, b.names(), "a ab c d")
 	b.Advance(time.Minute)
-	want(t, b.names(), "a b") // the next look is at everything
+	want(t, b.names(), "a b") // the next check scans everything
 	b.Put(files{".registry/tools.json": `{"format_version":1,"hash":"h","items":[
 			{"name":"a"},{"name":"c","path":"c/tool.sh","z":1.0},{"name":"d"},{"name":"ab","path":"ab/x.sh"}]}`})
 	b.reopen(nil, Options{})
@@ -91,8 +90,7 @@ func TestFilterMerges(t *testing.T) {
 	want(t, string(file.list(kinds.Tools).Items[2].JSON), `{"name":"c","path":"c/tool.sh","z":1.0}`)
 }
 
-// R-161: in the server the variable bounds every scan, and the
-// registry is that subtree.
+// R-161: in a server, the variable limits every scan, so the registry contains only that subtree.
 func TestSubPath(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_REFRESH_PATH": "tools/g", "MCP_TOOLS_TTL": "0"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "tools/g/h/x.sh": "# mcp: {}", "tools/g/tool.sh": ""})

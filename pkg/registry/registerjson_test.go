@@ -45,7 +45,7 @@ func TestDeclaredKinds(t *testing.T) {
 	}
 }
 
-// R-142: entries become whole items.
+// R-142: entries become complete items.
 func TestDeclaredItems(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/i.svg": "1", "icons/j.png": "2", "tools/sub/ui/index.html": "", "tools/ui/index.html": "",
@@ -96,7 +96,7 @@ func TestDeclaredItemsFollowTheirFiles(t *testing.T) {
 	want(t, b.names(), "")
 }
 
-// R-145, R-143: every message, and all of them for any kind.
+// R-145, R-143: all messages about faults, also for several kinds.
 func TestDeclaredFaults(t *testing.T) {
 	const parsing = "Declarative register.json parsing/validation failed: "
 	for _, tc := range []struct{ json, want string }{
@@ -187,7 +187,7 @@ func TestDeclaredFaultsOfOneKind(t *testing.T) {
 	}
 }
 
-// R-143: a faulty entry does not give way to what it was to restrict.
+// R-143: the item that an invalid entry would replace is not offered, because the entry may have restricted it.
 func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
 	b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/c/tool.sh": "",
 		"tools/d/tool.sh": ""})
@@ -201,7 +201,7 @@ func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
 		`register.json:2:61: tools[2]: missing "name"; left out; and 1 more`)
 }
 
-// R-145: other kinds log at error.
+// R-145: for kinds other than tools, the messages have the level error.
 func TestDeclaredFaultLevel(t *testing.T) {
 	if kinds.Tools.FaultLevel != mcp.Warning {
 		t.Error(kinds.Tools.FaultLevel)
@@ -264,7 +264,7 @@ func TestDeclaredUntrusted(t *testing.T) {
 	}
 }
 
-// R-145: limit and lock.
+// R-145: a file that is too large, and a lock that is not available.
 func TestDeclaredApplyFailed(t *testing.T) {
 	b := newBed(t, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "100"},
 		files{"server.d/register.json": `{"version":1,"tools":[{"name":"a","path":"b"}]}`})

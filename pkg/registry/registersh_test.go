@@ -95,8 +95,8 @@ done`, project.Env{"MCPBASH_LOG_LEVEL": "alert"})
 		"critical my: critical", "alert my: alert", "info on: alert", "emergency my: emergency", "info on: emergency")
 }
 
-// R-152: if register.sh changes the file of its calls, the reader does not block, and no
-// registered item seems to vanish.
+// R-152: if register.sh replaces or removes the file of its calls, the reader does not block, and no registered item is
+// lost without an error.
 func TestHookCallsFile(t *testing.T) {
 	const register = `mcp_register_tool '{"name":"m","path":"m.sh"}'; `
 	const replaced = "Manual registration script failed: it removed or replaced the file that its calls are written to; " +
@@ -124,7 +124,7 @@ func TestHookCallsFile(t *testing.T) {
 	})
 }
 
-// R-156, R-157: known fields only in buffers, all of them in bulk.
+// R-156, R-157: registered entries have only known fields. A list in the output keeps all fields.
 func TestHookItems(t *testing.T) {
 	b := withHook(t, `mcp_register_tool '{"path":"m.sh","extra":1,"_meta":{"k":1},"title":"T","name":"m"}'; `+
 		`mcp_register_tool '{"name":"n"}'; mcp_register_tool 5`, nil)
@@ -138,7 +138,7 @@ func TestHookItems(t *testing.T) {
 	b.WantLog(hookNotice)
 }
 
-// R-151, R-153, R-156, R-157: every fault.
+// R-151, R-153, R-156, R-157: all faults.
 func TestHookFaults(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
 		{"false", "exit 3", "Manual registration script failed"},
@@ -223,7 +223,7 @@ func TestHookChanges(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
 	o := b.hooks()
 	dir, _ := o.Private()
-	o.Private = func() (string, error) { // comes after the check
+	o.Private = func() (string, error) { // runs after the check
 		b.Put(files{"server.d/register.sh*": "touch ran # otherwise"})
 		return dir, nil
 	}
@@ -237,8 +237,8 @@ func TestHookChanges(t *testing.T) {
 	}
 }
 
-// R-153: one run serves until the script is another or time is up;
-// P-1903: an idle check never runs it.
+// R-153: the result of one run is used until the script changes or the TTL ends. P-1903: an idle check never runs the
+// script.
 func TestHookRuns(t *testing.T) {
 	b := withHook(t, "echo x >>ran; mcp_tools_manual_finalize", project.Env{"MCPBASH_REGISTER_TTL": "7"})
 	runs := func() int {
@@ -276,7 +276,7 @@ func TestHookRuns(t *testing.T) {
 	}
 }
 
-// R-157: output is logged only on demand.
+// R-157: the output is logged only if the setting requires it.
 func TestHookOutput(t *testing.T) {
 	for _, tc := range []struct{ verbose, script, want string }{
 		{"false", "echo secret", "warning mcp.registry: Manual registration script produced output (enable " +

@@ -25,7 +25,7 @@ type finding struct {
 	log   []string
 }
 
-// try runs cases for a kind, the second time in another process.
+// try runs cases for a kind, each in two processes.
 func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

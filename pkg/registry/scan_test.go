@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// R-32, R-36: a project that means harm, or was made by accident.
+// R-32, R-36: a project with hostile files.
 func TestHostileProject(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("file names and links of Unix")
@@ -77,7 +77,7 @@ func TestHostileProject(t *testing.T) {
 			}
 			want(t, b.names(), tc.want)
 			b.WantLog(tc.log...)
-			b.reopen(nil, Options{}) // another process finds the same
+			b.reopen(nil, Options{}) // another process gets the same list
 			want(t, b.names(), tc.want)
 			b.WantLog(tc.log...)
 		})
@@ -88,7 +88,7 @@ func layers(n int) string {
 	return `{"name":"layers","_meta":` + strings.Repeat(`{"x":`, n-1) + "1" + strings.Repeat("}", n)
 }
 
-// A directory that cannot be read is reported, and looked at again later.
+// A directory that cannot be read is reported, and read again at the next check.
 func TestUnreadable(t *testing.T) {
 	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("everything can be read")
@@ -160,7 +160,7 @@ func TestRescanFindsEveryChange(t *testing.T) {
 	}
 }
 
-// A wide tree is shared out among workers; that must not show.
+// Several workers scan a wide tree. The result does not depend on that.
 func TestWideTree(t *testing.T) {
 	content := files{}
 	for i := range 300 {
@@ -180,6 +180,6 @@ func TestScanStops(t *testing.T) {
 	if _, err := b.List(ctx, kinds.Tools); err != context.Canceled {
 		t.Error(err)
 	}
-	want(t, b.names(), "a") // not remembered as a failure
+	want(t, b.names(), "a") // the failure is not remembered
 	b.WantLog()
 }

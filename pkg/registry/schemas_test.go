@@ -33,8 +33,8 @@ var values = []string{
 	`{"words":["-h"],"exitCode":256}`, `{"exitCode":1}`, `{"words":["-h"],"x":1}`,
 }
 
-// unread are fields of discovered items that the loader knows and does not read, with the
-// reason. Their values cause no messages.
+// unread are fields of discovered items that the loader knows and does not read, with the reason. Their values cause no
+// messages.
 var unread = map[string]string{
 	"tool path":            "the script lies beside",
 	"tool execution":       "no tool runs as a task",

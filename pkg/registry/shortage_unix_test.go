@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process short of descriptors does not take what it cannot open for gone.
+// If a process has too few descriptors, files that it cannot open do not count as removed.
 func TestShortage(t *testing.T) {
 	b := newBed(t, noTTL, files{"tools/a/b/c/tool.sh": "# mcp: {}", "tools/d/tool.sh": ""})
 	want(t, b.names(), "c d")

@@ -31,7 +31,7 @@ func TestStaticMode(t *testing.T) {
 		t.Error("reported a change")
 	}
 	b.WantLog(staticNotice)
-	// Only exactly 1 turns it on.
+	// Only the value 1 enables static mode.
 	b.reopen(project.Env{"MCPBASH_STATIC_REGISTRY": "true"}, Options{})
 	want(t, b.names(), "a b")
 }
@@ -46,14 +46,14 @@ func TestStaticModeWithoutFile(t *testing.T) {
 	b.reopen(env, Options{})
 	want(t, b.names(), "a")
 	b.WantLog("debug mcp.tools: Static registry: tools.json: line 1, column 2: unexpected end; discovering")
-	// The file that was made is served from now on (R-134).
+	// The file that was written is used from now on (R-134).
 	b.Put(files{"tools/b/tool.sh": ""})
 	b.Advance(time.Hour)
 	want(t, b.names(), "a")
 	b.WantLog(staticNotice)
 }
 
-// R-131, R-161: refresh ignores the mode.
+// R-131, R-161: a refresh ignores static mode.
 func TestRefreshInStaticMode(t *testing.T) {
 	b := newBed(t, project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, files{"tools/a/tool.sh": "",
 		".registry/tools.json": `{"format_version":1,"hash":"h","items":[]}`})
@@ -62,7 +62,7 @@ func TestRefreshInStaticMode(t *testing.T) {
 	}
 }
 
-// R-131, R-111: register.json comes first, register.sh never.
+// R-131, R-111: register.json has precedence, and register.sh never runs.
 func TestStaticModeAndHandwrittenLists(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1", "MCPBASH_ALLOW_PROJECT_HOOKS": "true"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "server.d/register.sh*": "touch ran"})

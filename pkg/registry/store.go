@@ -58,7 +58,7 @@ func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 
 func (s *store) stamp(file string) folder.Stamp { return folder.StampOfPath(s.path(file)) }
 
-// File returns the items of a kind's registry file, without a look at the project. The error is [fs.ErrNotExist], or
+// File returns the items in a kind's registry file. It does not check the project. The error is [fs.ErrNotExist], or
 // the reason why the file is invalid.
 func (c *Catalog) File(kind *kinds.Kind) (*List, error) {
 	file, err := c.store.read(kind)
@@ -206,7 +206,7 @@ func (s *store) clock(now time.Time) time.Time {
 	return now.Add(min(0, time.Duration(s.skew.Load())))
 }
 
-// formatVersion is the layout of the file, schemaVersion that of the items.
+// formatVersion is the version of the file's format. schemaVersion is the version of the items' format.
 const (
 	formatVersion = "1"
 	schemaVersion = "1"
@@ -403,7 +403,7 @@ func (c *Catalog) inspect(s *state, want string) string {
 	return file.hash
 }
 
-// A fileVersion is a registry file as a check saw it.
+// A fileVersion identifies the content of a registry file at the time of a check.
 type fileVersion struct {
 	hash  string
 	stamp folder.Stamp // zero: only reading the file shows whether it has changed

@@ -43,7 +43,7 @@ func refreshProcess(root string) int {
 	return 0
 }
 
-// R-11, R-15: modes, and what is left in the directory.
+// R-11, R-15: the files in the directory and their modes.
 func TestFilesAndModes(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.tools()
@@ -62,7 +62,7 @@ func TestFilesAndModes(t *testing.T) {
 	want(t, strings.Join(names, " "), ".lock tools.json")
 }
 
-// R-15: a file with the same list is not touched, in this process or another one.
+// R-15: a file with the same list is not written again, in this process or another one.
 func TestUntouched(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	b.tools()
@@ -78,13 +78,13 @@ func TestUntouched(t *testing.T) {
 		t.Error("the file was touched")
 	}
 	want(t, b.Read(".registry/tools.json"), text)
-	// Laid out by somebody else, with the same hash.
+	// A file in another format with the same hash.
 	other := strings.ReplaceAll(text, "\n", " ")
 	b.Put(files{".registry/tools.json": other})
 	b.reopen(project.Env{"MCP_TOOLS_TTL": "0"}, Options{})
 	b.refresh("")
 	want(t, b.Read(".registry/tools.json"), other)
-	// Not valid: replaced (R-14).
+	// An invalid file is replaced (R-14).
 	for _, bad := range []string{"", strings.Replace(text, `"format_version": 1`, `"format_version": 2`, 1),
 		text[:len(text)-5]} {
 		b.Put(files{".registry/tools.json": bad})
@@ -94,7 +94,7 @@ func TestUntouched(t *testing.T) {
 			t.Errorf("still there: %s", got)
 		}
 	}
-	b.Remove(".registry") // always safe (R-11)
+	b.Remove(".registry") // removing the directory is always safe (R-11)
 	b.tools()
 	if len(b.Read(".registry/tools.json")) != len(text) {
 		t.Error("not written anew")
@@ -126,19 +126,19 @@ func TestLockTimeout(t *testing.T) {
 	want(t, (&atomicfile.LockedError{Name: "registry.refresh", Wait: DefaultLockWait}).Error(),
 		"registry lock 'registry.refresh' unavailable after 5s")
 
-	// Nobody waits longer than asked to.
+	// The context ends a wait for the lock.
 	ctx, cancel := context.WithCancel(context.Background())
 	b.reopen(nil, Options{LockWait: time.Hour})
 	time.AfterFunc(time.Millisecond, cancel)
 	if _, err := b.List(ctx, kinds.Tools); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	// A crashed holder lets go.
+	// The system releases the lock of a process that died.
 	holder.Close()
 	want(t, b.names(), "a")
 }
 
-// R-17: below a file there can be no directory, not even for root.
+// R-17: the directory cannot be created below a file, not even by root.
 func TestUnwritable(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_DIR": "VERSION/registry", "MCP_TOOLS_TTL": "0"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "VERSION": "1"})
@@ -155,7 +155,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// R-17: a directory where the file belongs cannot be replaced.
+// R-17: a directory with the name of the registry file is not replaced.
 func TestFileNotReplaceable(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/tools.json/x": ""})
 	want(t, b.names(), "a")
@@ -184,7 +184,7 @@ func TestHostileRegistryDirectory(t *testing.T) {
 	}
 }
 
-// CLI-1202: a probe writes nothing.
+// CLI-1202: a catalog with ReadOnly writes nothing.
 func TestReadOnly(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.reopen(nil, Options{ReadOnly: true})
@@ -211,7 +211,7 @@ func TestTooLarge(t *testing.T) {
 	_, err := b.List(context.Background(), kinds.Tools)
 	want(t, string(kinds.Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool `+
 		`registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
-	want(t, b.Read(".registry/tools.json"), text) // as it was
+	want(t, b.Read(".registry/tools.json"), text) // unchanged
 	r := b.refresh("")
 	if !r.Failed() || r.Fatal() {
 		t.Errorf("%s", r.AppendJSON(nil))
@@ -252,8 +252,7 @@ func TestCrowd(t *testing.T) {
 	b.WantLog()
 }
 
-// R-15, R-16: processes that refresh at once, each sure that the
-// others are wrong, never leave a file that is not whole.
+// R-15, R-16: processes that refresh at the same time never leave an incomplete file.
 func TestProcessesAtOnce(t *testing.T) {
 	b := newBed(t, nil, files{
 		"one/tools/a/tool.sh": "", "two/tools/b/tool.sh": "", "two/tools/c/tool.sh": "", "one/prompts/p.txt": "",
@@ -297,8 +296,7 @@ func TestProcessesAtOnce(t *testing.T) {
 	}
 }
 
-// R-161: refreshes of different subtrees at once lose nothing of each
-// other.
+// R-161: simultaneous refreshes of different subtrees keep each other's items.
 func TestFiltersAtOnce(t *testing.T) {
 	b := newBed(t, nil, nil)
 	var group sync.WaitGroup

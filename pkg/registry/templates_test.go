@@ -101,7 +101,7 @@ func TestTemplatesSeeTheirResources(t *testing.T) {
 	want(t, b.listing(kinds.Templates), "")
 	b.Advance(6 * time.Second)
 	want(t, b.changed(Poll{}), "")
-	// Resources that are not available take no names.
+	// If the resources are not available, templates can have their names.
 	b.reopen(project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "300"}, Options{})
 	if _, err := b.List(t.Context(), kinds.Resources); err == nil {
 		t.Fatal("there are resources")

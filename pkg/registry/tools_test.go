@@ -52,7 +52,7 @@ func TestWhichFilesAreTools(t *testing.T) {
 	}
 }
 
-// R-31: no directory, no tools, and an empty registry.
+// R-31: without a tools directory, the registry is empty.
 func TestNoToolsDirectory(t *testing.T) {
 	b := newBed(t, nil, nil)
 	b.Remove("tools")
@@ -60,7 +60,7 @@ func TestNoToolsDirectory(t *testing.T) {
 	want(t, b.Read(".registry/tools.json")[:20], "{\n  \"format_version\"")
 }
 
-// R-31: the content directory may be a link and lie anywhere.
+// R-31: the content directory may be a link, and may be outside of the project.
 func TestToolsDirectoryElsewhere(t *testing.T) {
 	b := newBed(t, nil, files{"other/a/tool.sh": "", "real/b/tool.sh": ""})
 	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": b.Path("other")}, Options{})
@@ -71,7 +71,7 @@ func TestToolsDirectoryElsewhere(t *testing.T) {
 	want(t, b.names(), "b")
 }
 
-// R-41: the order of the keys, every field; R-13: literals survive.
+// R-41: all fields, and the order of the keys. R-13: numbers and strings stay as written.
 func TestToolItem(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/weather/tool.sh":       "",
@@ -146,7 +146,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// R-35: field by field; null and the wrong form count as absent.
+// R-35: the precedence of each field. A value that is null or has the wrong form counts as missing.
 func TestPrecedence(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": `# mcp: {"name":"header","description":"from header","timeoutSecs":9,` +
@@ -240,7 +240,7 @@ func TestOrderAndDuplicates(t *testing.T) {
 	)
 }
 
-// R-203: an id that is taken.
+// R-203: a duplicate id.
 func TestDuplicateIDs(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"one","id":"two"}`,
@@ -285,7 +285,7 @@ func TestInputSchema(t *testing.T) {
 	}
 }
 
-// R-204: in discovery faulty parameters are ignored as a whole.
+// R-204: a discovered tool with faulty parameters loses all of them.
 func TestFaultyParameters(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"parameters":[]}`})
 	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "inputSchema")), `{"type":"object","properties":{}}`)
@@ -330,7 +330,7 @@ func TestUILink(t *testing.T) {
 	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://%C3%9Cn%C3%AF%20co/a"`)
 }
 
-// R-43, R-32: a link does not count as a page.
+// R-43, R-32: a symbolic link does not count as a page.
 func TestUILinkNotThroughLinks(t *testing.T) {
 	b := newBed(t, nil, files{
 		"page/index.html": "", "tools/a/tool.sh": "", "tools/a/ui@": "../../page",

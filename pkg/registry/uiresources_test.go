@@ -75,7 +75,7 @@ func TestUIResources(t *testing.T) {
 	})
 }
 
-// R-43, R-44: every link of a tool has a target of the same address.
+// R-43, R-44: each link of a tool is the URI of a page in the list.
 func TestLinksHaveTargets(t *testing.T) {
 	b := newBed(t, nil, files{"server.d/server.meta.json": `{"name":"My Server/1"}`, "tools/a b/tool.sh": "",
 		"tools/a b/ui/index.html": "", "tools/x/y/z/run.sh": "# mcp: {}", "tools/x/y/z/ui/ui.meta.json": "{}"})
@@ -88,7 +88,7 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// R-91, R-93: another directory for pages, another program's file.
+// R-91, R-93: a configured directory for pages, and a registry file that another program wrote.
 func TestUIElsewhere(t *testing.T) {
 	b := newBed(t, nil, files{"pages/a/index.html": "", ".registry/ui-resources.json": `{"timestamp":1,"uiResources":[]}`})
 	b.reopen(project.Env{"MCPBASH_UI_DIR": b.Path("pages")}, Options{})

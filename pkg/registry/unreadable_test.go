@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// A tool with an unreadable declaration does not run, and place and reason are reported: in metadata, in
-// headers and in register.json (CF-63, R-36, R-203).
+// A tool with an unreadable declaration does not run. The place and the reason are reported for metadata, headers and
+// register.json (CF-63, R-36, R-203).
 func TestUnreadableDeclarations(t *testing.T) {
 	for _, c := range []struct{ text, piece, fault string }{ // the last occurrence of the piece is the fault
 		{`{}`, "", ""}, {`{"capabilities":null,"confine":null,"securityLevel":null}`, "", ""},
@@ -76,11 +76,11 @@ func TestUnreadableDeclarations(t *testing.T) {
 	}
 }
 
-// A metadata file that cannot be read counts, though another one can (R-33, CF-63).
+// A metadata file that cannot be read matters even if one of lower precedence can be read (R-33, CF-63).
 func TestUnreadableBesideReadable(t *testing.T) {
 	const first, second = "tools/t/tool.sh.meta.json", "tools/t/tool.meta.json"
 	wantUnreadable(t, files{"tools/t/tool.sh": "", first: "{", second: `{"confine":{}}`}, first+":1:2: unexpected end")
-	wantUnreadable(t, files{"tools/t/tool.sh": "", first: `{"confine":{}}`, second: "{"}, "") // it is not looked at
+	wantUnreadable(t, files{"tools/t/tool.sh": "", first: `{"confine":{}}`, second: "{"}, "") // not read
 }
 
 // position returns the position of the last occurrence of a piece in the text of a file.

@@ -31,14 +31,14 @@ type Options struct {
 	Namespace   string
 	Host        string // the public name of the server
 	TokenSecret string // the name of the Secret with the token file and the state key
-	Replicas    int    // at least; 0 is 2
+	Replicas    int    // the minimum number; 0 means 2
 }
 
 type format struct {
 	name  string
 	files []string           // the extensions of the files; their templates have the name of the format
 	id    *lazyregexp.Regexp // the form of a deployment's name
-	max   int                // characters of a name
+	max   int                // the maximum length of a name, in characters
 	rule  string             // the form in words
 }
 
@@ -232,7 +232,7 @@ func (t template) fill(text string) string {
 	for name, value := range t.values {
 		pairs = append(pairs, "{"+name+"}", value)
 	}
-	values := strings.NewReplacer(pairs...) // replaces nothing in values
+	values := strings.NewReplacer(pairs...) // does not search the values
 	var b strings.Builder
 	for one := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(one, "?"); ok {
@@ -261,7 +261,7 @@ func yaml(text string) string {
 	var b strings.Builder
 	for _, r := range string(rawjson.Quote(strings.ToValidUTF8(text, "\ufffd"))) {
 		switch {
-		case r > 0xffff: // beyond what \u can write
+		case r > 0xffff: // too large for \u
 			fmt.Fprintf(&b, `\U%08x`, r)
 		case r >= 0x7f && !unicode.IsGraphic(r) || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff:
 			fmt.Fprintf(&b, `\u%04x`, r)

@@ -139,8 +139,8 @@ func TestHardening(t *testing.T) {
 	}
 }
 
-// H-704: a server reads the token file where it is edited, or where the cluster updates it. A copy, or a mount of the
-// file alone, stays what it was when somebody is removed.
+// H-704: a server reads the token file at the path where it is edited, or where the cluster updates it. A copy of the
+// file, or a mount of the file alone, would still contain a removed user.
 func TestRevocable(t *testing.T) {
 	for _, format := range Formats() {
 		r, err := Make(demo(), Options{Format: format})
@@ -183,7 +183,7 @@ func TestOneReplica(t *testing.T) {
 	}
 }
 
-// H-701: names that cannot be used are errors that name one that can.
+// H-701: the error for an invalid name suggests a valid one.
 func TestNames(t *testing.T) {
 	long := strings.Repeat("a", 101)
 	for _, tc := range []struct {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// H-705: systemd accepts the units without a word, and rates the service as little exposed (at most 2.0 of 10). The
-// tests with the tag cluster run them.
+// H-705: systemd accepts the units without a warning, and gives them an exposure of at most 2.0 of 10. The tests with
+// the tag cluster run the units.
 func TestUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

@@ -21,10 +21,10 @@ import (
 	"mcp-bash/pkg/text/weburl"
 )
 
-// contextMark is a file in a context that the command has made. The command may replace such a context.
+// contextMark is a file in each context that this command makes. A folder with this file can be replaced.
 const contextMark = runtimes.Dir + "/context"
 
-// containerfiles are the names of the file that describes an image. Docker reads only the second one by itself.
+// containerfiles are the names of the file that describes an image. Without an option, Docker reads only Dockerfile.
 var containerfiles = []string{"Containerfile", "Dockerfile"}
 
 //go:embed Containerfile
@@ -67,8 +67,8 @@ var (
 	packageName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 )
 
-// containerfile returns the project's Containerfile, or one for a project without it. The stage mcp-bash has the server
-// and the project.
+// containerfile returns the project's Containerfile, or a default one. Its stage mcp-bash contains the server and the
+// project.
 func (i *maker) containerfile(ctx context.Context, tops []string) (string, error) {
 	text := "# Files for: COPY --from=mcp-bash / /\n" +
 		"FROM scratch AS mcp-bash\nCOPY " + runtimes.Dir + " " + imageHome + "\n"
@@ -127,7 +127,7 @@ func quoted(value string) string {
 // debianBase is the default base of a Containerfile. Its digest changes with Debian's updates.
 const debianBase = "debian:stable-slim"
 
-// chooseBase returns the base image: that of --base, or Debian's by its present digest.
+// chooseBase returns the base image: the one of --base, or [debianBase] with its current digest.
 func (i *maker) chooseBase(ctx context.Context) (string, error) {
 	if i.o.Base != "" {
 		err := weburl.CheckImage(i.o.Base)

@@ -33,7 +33,7 @@ import (
 	"mcp-bash/pkg/text/weburl"
 )
 
-// Places in an image.
+// The paths and the port in an image.
 const (
 	imageHome    = "/opt/mcp-bash"
 	imageProgram = imageHome + "/bin/mcp-bash"
@@ -41,7 +41,7 @@ const (
 	imagePort    = 8000
 )
 
-// Project is the beginning of the names of a project's files in [Read].
+// Project is the prefix of the names of a project's files in [Read].
 const Project = "srv/project/"
 
 // The formats of an image.
@@ -55,12 +55,12 @@ const (
 type Options struct {
 	Output   string   // a file ending in .tar, or a directory
 	Format   string   // one of the formats
-	Tag      string   // its name for container engines; "" for the project's name and version
+	Tag      string   // the image's name; "" for the project's name and version
 	Base     string   // the base image of a Containerfile; "" for that of Debian
 	Mirror   string   // "" for DefaultMirror
 	Snapshot string   // a time such as 20261101T000000Z, or ""
 	Keyring  string   // a file with the keys of the mirror, or "" for those of Debian
-	Packages []string // further packages
+	Packages []string // additional Debian packages
 }
 
 // A Result is an image that was made.
@@ -138,7 +138,7 @@ func (i *maker) chooseTag() (string, error) {
 	}
 	err := weburl.CheckImage(i.o.Tag)
 	if strings.Contains(i.o.Tag, "@") {
-		err = weburl.ErrImage // a digest is the result
+		err = weburl.ErrImage // only the build determines the digest
 	}
 	if err != nil {
 		return "", fmt.Errorf("--tag %q: %w", i.o.Tag, err)
@@ -161,7 +161,7 @@ func (i *maker) layoutFiles(ctx context.Context) ([]mcpb.File, error) {
 	i.Done("Validated project structure")
 	l := &layout{dir: i.WorkDir("image"), tag: i.r.Tag}
 	l.manifest, l.config, l.layer = types.OCIManifestSchema1, types.OCIConfigJSON, types.OCILayer
-	if i.r.Format == Docker { // only its images have a health check
+	if i.r.Format == Docker { // images in the OCI format cannot have a health check
 		l.manifest, l.config, l.layer = types.DockerManifestSchema2, types.DockerConfigJSON, types.DockerLayer
 	}
 	if err := os.Mkdir(l.dir, 0o700); err != nil {
@@ -229,8 +229,7 @@ func (i *maker) addServer(ctx context.Context, l *layout, source *debian.Source,
 	return []*layer{base, ours}, len(packages), err
 }
 
-// writeLayer writes files with the names that they have in the image, links by their names, and the directories around
-// them. All belong to root.
+// writeLayer writes files, links (their targets by name) and the parent directories of all. Everything belongs to root.
 func (i *maker) writeLayer(ctx context.Context, w *tar.Writer, files []mcpb.File, links map[string]string) error {
 	dirs := map[string]bool{".": true}
 	var header func(name string) tar.Header

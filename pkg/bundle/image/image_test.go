@@ -43,8 +43,8 @@ func TestAskDigest(t *testing.T) {
 	}
 }
 
-// LOCK-22: a file of an archive is found without reading the archive again, whatever is before it. Two files of a name
-// are refused, because programs take either.
+// LOCK-22: a file at any position of an archive is found without reading the archive again. Two files with one name are
+// an error, because programs differ in which one they read.
 func TestInTar(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

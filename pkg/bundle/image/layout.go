@@ -32,7 +32,7 @@ type layout struct {
 	err                     error
 }
 
-// add adds a file. Layers of several platforms can be the same.
+// add adds a file unless the layout has it: platforms can share layers.
 func (l *layout) add(f mcpb.File) {
 	if !slices.ContainsFunc(l.files, func(other mcpb.File) bool { return other.Name == f.Name }) {
 		l.files = append(l.files, f)
@@ -96,8 +96,8 @@ func (l *layout) marshal(value any) []byte {
 	return text
 }
 
-// addImage adds the image for a platform, and for older versions of Docker a list of it. Its annotations are the labels
-// that the OCI specification defines.
+// addImage adds the image for a platform. In Docker's format it also adds manifest.json for older versions. The image's
+// annotations are the labels that the OCI specification defines.
 func (l *layout) addImage(platform *v1.Platform, c v1.Config, created time.Time, layers ...*layer) v1.Descriptor {
 	file := &v1.ConfigFile{OS: platform.OS, Architecture: platform.Architecture, Created: v1.Time{Time: created},
 		Config: c, RootFS: v1.RootFS{Type: "layers"}}
@@ -152,7 +152,7 @@ func qualified(tag string) string {
 	return tag
 }
 
-// Limits on reading: the images of an index, and the bytes and entries of an archive, and the zeros after it.
+// Limits on reading: images of an index, bytes and entries of an archive, and zeros after its end.
 const (
 	maxImages  = 32
 	maxArchive = 4 << 30
@@ -207,7 +207,7 @@ func Read(open Opener) (config []byte, each func(visit func(mcpb.File) error) er
 		if err != nil {
 			return nil, nil, err
 		}
-		if config == nil || r.platforms[len(r.platforms)-1] == "linux/amd64" { // the MCP registry reads it
+		if config == nil || r.platforms[len(r.platforms)-1] == "linux/amd64" { // the MCP registry reads this platform's
 			config = text
 		}
 	}

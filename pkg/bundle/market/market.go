@@ -38,7 +38,7 @@ type Description struct {
 
 type registration struct{ plugin, name, bundle, url string }
 
-// Read reads a description and the manifests of its plugins. Its errors are of the user.
+// Read reads a description and the manifests of its plugins. The error for an invalid file is a [*cli.Error].
 func Read(file string) (*Description, error) {
 	text, err := boundedfile.Read(file, maxFile)
 	if err != nil {
@@ -141,7 +141,7 @@ func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
 		entry, wrong := publish.NewEntry(r.name, []*publish.Product{b}, publish.Places{publish.MCPB: r.url})
 		if err := entry.CheckOptions(false); err != nil {
 			var usage *cli.Error
-			if errors.As(err, &usage) { // the values are not options here
+			if errors.As(err, &usage) { // the values come from a file, not from options
 				return nil, cli.Failf(cli.CodeInvalid, "registry of %s: %s", r.plugin, usage.Error())
 			}
 			return nil, err

@@ -35,9 +35,9 @@ type Report struct {
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// CheckFile checks a bundle, a directory or a manifest as the official tool does, and the
-// files of a bundle as clients need them. It returns an error only if f cannot be read. The
-// archive of the report can be read while f is open.
+// CheckFile checks a bundle, a directory or a manifest as the official tool does. It also checks that a bundle has the
+// files that clients need. It returns an error only if f cannot be read. The archive of the report can be read while f
+// is open.
 func CheckFile(f *os.File) (*Report, error) {
 	info, err := f.Stat()
 	switch {

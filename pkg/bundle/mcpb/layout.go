@@ -31,7 +31,7 @@ const (
 	descriptorMark = "PK\x07\x08"
 )
 
-// Flags of an entry: the allowed ones, which do not affect the content, and two of them.
+// Flags of an entry. The allowed flags do not affect the content.
 const (
 	flagsAllowed   = 0x080e // levels of compression, descriptor, UTF-8
 	flagDescriptor = 0x0008

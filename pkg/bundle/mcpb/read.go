@@ -47,7 +47,7 @@ type Archive struct {
 	Behind int64
 }
 
-// Faults returns what strict readers refuse about the archive, although [Read] accepts it.
+// Faults returns the reasons why strict readers reject the archive, although [Read] accepts it.
 func (a *Archive) Faults() []Fault {
 	if a.Behind == 0 {
 		return nil

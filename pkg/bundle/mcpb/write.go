@@ -66,8 +66,8 @@ func (f File) mode() fs.FileMode {
 	return 0o644
 }
 
-// Create writes a new file below a directory, under any name, and returns the hash and the size of its content. After
-// a crash of the machine, the file is complete if it has reached the disk (sync).
+// Create writes a new file below a directory, under any name, and returns the hash and the size of its content. With
+// sync, the content is on the disk when Create returns.
 func (f File) Create(root *os.Root, name string, sync bool) (sum string, size int64, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return "", 0, err
@@ -280,7 +280,7 @@ func (c *compressed) write(archive *zip.Writer, modified time.Time) error {
 	if modified.Before(Epoch) {
 		modified = Epoch
 	} else if last := time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC); modified.After(last) {
-		modified = last // in ZIP
+		modified = last // the last time in ZIP
 	}
 	//lint:ignore SA1019 Modified with CreateHeader would add an extra field, which the archive is not to have
 	h.SetModTime(modified)

@@ -150,7 +150,7 @@ func (p *Package) manifest() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// check returns an error for names and a version that npm refuses.
+// check returns an error for a name or a version that npm rejects.
 func (p *Package) check() error {
 	err := errors.Join(checkName(p.Name), checkVersion(p.Version))
 	if p.Start != nil && err == nil {
@@ -323,7 +323,7 @@ func (m *maker) describe() (*Package, error) {
 	return p, nil
 }
 
-// fill adds the files, the variables and the systems, which the stage knows at its end.
+// fill adds the files, the variables and the systems. They are known only after [stage.Stage.Prepare].
 func (m *maker) fill(p *Package) error {
 	p.Targets, p.Start.Env = m.Supported(), map[string]string{}
 	for _, entry := range m.Environment() {

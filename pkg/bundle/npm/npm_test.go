@@ -70,7 +70,7 @@ func same(t *testing.T, got, want string) {
 	}
 }
 
-// PKG-101, PKG-103: the manifest chooses the program by the system, and the launcher sets what bundles set.
+// PKG-101, PKG-103: the manifest chooses the program by the system. The launcher sets the same variables as bundles.
 func TestManifest(t *testing.T) {
 	_, _, contents := packed(t, sample(mcpb.Bytes("server/tools/hello.sh", true, nil), mcpb.Bytes("LICENSE", false, nil)))
 	same(t, contents["package/package.json"], `{

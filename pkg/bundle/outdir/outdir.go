@@ -67,7 +67,7 @@ func SumsOf(ctx context.Context, files []mcpb.File) (Sums, error) {
 	return sums, nil
 }
 
-// Digest returns the hash of a tree. prefix begins the names of its files, which compare orders.
+// Digest returns the hash of a tree. It orders the names of files by compare, and then adds prefix to each.
 func (s Sums) Digest(compare func(a, b string) int, prefix string) string {
 	h := sha256.New()
 	for _, name := range slices.SortedFunc(maps.Keys(s), compare) {
@@ -94,7 +94,7 @@ func Recorded(object json.RawMessage) Sums {
 	return sums
 }
 
-// Changes returns the files whose hashes are others than those that were recorded, such as "a: missing".
+// Changes returns a text for each file whose hash differs from the recorded one, such as "a: missing".
 func (recorded Sums) Changes(now Sums) (list []string) {
 	for name, want := range recorded {
 		switch got, ok := now[name]; {
@@ -131,8 +131,8 @@ func CheckReplaceable(dir, mark string) error {
 	return nil
 }
 
-// Replace puts a folder of files in the place of another one, which may be missing. It does so in one step, when the
-// new folder is complete. After an error the old one is unchanged. check is called before the last step. It may be nil.
+// Replace replaces or creates a folder, in one step after the new folder is complete. After an error the old folder is
+// unchanged. check is called before the last step. It may be nil.
 func Replace(ctx context.Context, dir string, files []mcpb.File, check func() error) error {
 	parent, name := filepath.Split(dir)
 	in, err := os.OpenRoot(parent)

@@ -25,8 +25,8 @@ type maker struct {
 	licence string
 }
 
-// Make makes the plugin of a project: a folder, or an archive whose path ends in .zip or is its directory. The error
-// can be a [*stage.Failure] or the context's.
+// Make makes the plugin of a project as a folder or an archive. The output path of an archive ends in .zip, or is the
+// folder for the archive. The error can be a [*stage.Failure] or the context's.
 func Make(ctx context.Context, s *stage.Stage, isArchive bool) (*stage.Result, error) {
 	if !isArchive {
 		if err := checkFolder(s.Output); err != nil {
@@ -63,7 +63,7 @@ func Make(ctx context.Context, s *stage.Stage, isArchive bool) (*stage.Result, e
 	return r, outdir.Replace(ctx, r.Path, files, func() error { return checkFolder(r.Path) })
 }
 
-// Places in a plugin.
+// Paths in a plugin.
 const (
 	skillsDir  = "skills"
 	pluginLock = stage.ServerDir + "/" + runtimes.Dir + "/plugin.json"
@@ -111,7 +111,7 @@ func (m *maker) addManifests() error {
 	return nil
 }
 
-// describe returns the description for the manifests. It reports values that they cannot have.
+// describe returns the description for the manifests. It reports values that a manifest cannot contain.
 func (m *maker) describe() *Plugin {
 	p := &Plugin{
 		Identity: m.ID, User: m.User, Icon: m.icon, Skills: m.Content.HasBelow(skillsDir + "/"), Tools: m.Tools,
@@ -132,7 +132,7 @@ func (m *maker) describe() *Plugin {
 	return p
 }
 
-// webURL returns a URL that is an address in the web, or "".
+// webURL returns a text that is an http or https URL, and "" for any other text.
 func webURL(text string) string {
 	if mcpb.IsURL(text) && (strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")) {
 		return text
@@ -158,7 +158,7 @@ func (m *maker) finish(ctx context.Context, r *stage.Result) ([]mcpb.File, error
 	return m.Content.Files(), err
 }
 
-// checkFolder returns an error for a folder that is not one of our plugins, unchanged.
+// checkFolder returns an error unless a folder is missing, empty, or an unchanged plugin of this command.
 func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {

@@ -1,5 +1,5 @@
-// Package plugins makes the files that mark a folder as a plugin for agents (contract plugins). It also makes the files
-// that list the plugins of a repository for them. It reads no file and writes none.
+// Package plugins makes the files that mark a folder as a plugin for agents (contract plugins). It also makes the lists
+// of a repository's plugins. It reads no file and writes none.
 package plugins
 
 import (
@@ -33,7 +33,7 @@ const maxName = 64
 
 var otherInName = lazyregexp.New(`[^a-z0-9]+`)
 
-// Name returns the name of a plugin for the name of a bundle, or "" if no agent accepts one.
+// Name returns the plugin name for the name of a bundle, or "" if agents cannot accept one.
 func Name(text string) string {
 	name := strings.Trim(otherInName.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if len(name) > maxName {
@@ -126,7 +126,7 @@ func (p *Plugin) Readme() string {
 //go:embed all:manifests
 var templates embed.FS
 
-// values are the values of placeholders. The value of a text that is only a placeholder can be any JSON.
+// values are the values of placeholders. A text that consists of one placeholder can become any JSON value.
 type values struct {
 	texts     map[string]string
 	lists     map[string]json.RawMessage // nil: empty

@@ -97,7 +97,7 @@ func TestFiles(t *testing.T) {
 	golden(t, "small.txtar", texts(t, small))
 }
 
-// PL-3: the rules of Agent Plugins 1.0.0, Cursor and Gemini CLI, in our words: all members, and the form of values.
+// PL-3: manifests follow the rules of Agent Plugins 1.0.0, Cursor and Gemini CLI for members and values.
 func TestSchemas(t *testing.T) {
 	text, err := os.ReadFile("testdata/rules.json")
 	if err != nil {

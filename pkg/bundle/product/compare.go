@@ -27,8 +27,8 @@ func (e *MismatchError) Error() string {
 // registryDir has the items of a static project. The lock covers them.
 const registryDir = ".registry/"
 
-// Lock returns the lock of the project as its server would list the items, with register.sh left out. The error is a
-// [*MismatchError] if the lock in a product differs. A project's own lock may be old, so it is not compared.
+// Lock computes the lock of the project. It does not run register.sh. The error is a [*MismatchError] if the lock in a
+// product differs. The lock in a project folder may be old, so it is not compared.
 func (p *Product) Lock(ctx context.Context, env project.Env) (*lock.Lock, error) {
 	if p.Dir == "" {
 		return &lock.Lock{}, nil
@@ -67,8 +67,8 @@ var withVersion = lazyregexp.New(`^([^/-]+)-[^/]+(\.data|\.dist-info)/`)
 // places are the folders of a project that every product has.
 var places = []string{"tools", "resources", "prompts", "completions", "server.d", "lib", "providers", "ui", "config"}
 
-// named returns the files by names that can be compared. A file of the project has its name in the project. Without
-// all, the result has only the files that every kind of product has.
+// named returns the files by names that can be compared. The name of a project's file is its path in the project.
+// Without all, the result contains only the files that every kind of product has.
 func (p *Product) named(all bool) map[string]File {
 	list := map[string]File{}
 	for name, file := range p.Files {
@@ -98,7 +98,7 @@ func CompareFiles(a, b *Product) (list []FileChange) {
 	return list
 }
 
-// Settings returns what a product asks the person who installs it, as an object, or nil.
+// Settings returns the settings that a product asks its user for, as a JSON object, or nil.
 func (p *Product) Settings() json.RawMessage {
 	doc, err := rawjson.Check(p.Document)
 	if err != nil {

@@ -241,7 +241,7 @@ func openSource(file string) (s *source, err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	head := make([]byte, 2)
-	f.ReadAt(head, 0) // zeros are the beginning of no product
+	f.ReadAt(head, 0) // after an error, head matches no product
 	switch string(head) {
 	case "PK":
 		var a *mcpb.Archive

@@ -20,7 +20,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// An entry is an entry of an archive. It is a regular file without another kind.
+// An entry is an entry of an archive. Without a kind it is a regular file.
 type entry struct {
 	name, text string
 	kind       byte
@@ -142,7 +142,7 @@ func folderOf(t testing.TB, list []entry) string {
 	return dir
 }
 
-// in returns files with a folder before their names.
+// in returns files with a folder prepended to their names.
 func in(dir string, list []entry) (moved []entry) {
 	for _, e := range list {
 		e.name = dir + e.name
@@ -153,7 +153,7 @@ func in(dir string, list []entry) (moved []entry) {
 
 var demo = files("server.d/server.meta.json", `{"name": "demo"}`, "tools/a/tool.sh", "echo")
 
-// The project in everything that we make, as an archive and as a folder (LOCK-20).
+// LOCK-20: Open finds the project in every kind of product, as an archive and as a folder.
 func TestOpen(t *testing.T) {
 	npm := files("package.json", `{"mcpBash": {"project": "server"}}`, "start.js", "")
 	plugin := append(files(".claude-plugin/plugin.json", "{}"), in("server/", demo)...)

@@ -18,12 +18,12 @@ import (
 	"mcp-bash/pkg/text/weburl"
 )
 
-// A Row is an item of a project, and what it may do.
+// A Row is an item of a project, with its rights.
 type Row struct {
 	Item        string // "tool add", or "project"
 	Kind, Name  string // as in the lock
 	Description string
-	// Free means that nothing confines its scripts, so they may do what the user may.
+	// Free means that nothing confines the item's scripts: they have all permissions of the user.
 	Free               bool
 	access.Declaration          // of a tool; zero for most others
 	Hosts              []string // that it contacts
@@ -94,7 +94,7 @@ func (p *Product) Rows(l *lock.Lock) []Row {
 	return rows
 }
 
-// provided adds what the provider of a resource does. One that is not built in is a script.
+// provided adds the rights of a resource's provider. A provider that is not built in is a script.
 func (r *Row) provided(item *lock.Item) {
 	uri := cmp.Or(rawjson.TextOf(item.JSON, "uri"), rawjson.TextOf(item.JSON, "uriTemplate"))
 	scheme, rest, _ := strings.Cut(uri, "://")
@@ -185,8 +185,9 @@ const (
 // Formats are the formats of [Permissions].
 var Formats = []string{toolhive, docker, claude}
 
-// Permissions returns the permissions of a project in one of the [Formats], and those that this format cannot express.
-// The image of the project contains its files, so only paths elsewhere are mounted. home replaces "~" on this machine.
+// Permissions returns the permissions of a project in one of the [Formats]. The notes list permissions that the format
+// cannot express. The image contains the project's files, so only paths elsewhere are mounted. home replaces "~" on
+// this machine.
 func Permissions(l *lock.Lock, format, home string) (text string, notes []string) {
 	p := permissions{home: home}
 	name, version := "server", ""
@@ -277,8 +278,8 @@ func (p *permissions) mount(r *Row, file string, list *[][2]string) {
 	}
 }
 
-// profile returns a permission profile of ToolHive. Its proxy passes a request if its port and its host are listed, so
-// ports of any host leave out the hosts.
+// profile returns a permission profile of ToolHive. Its proxy requires a listed port and, if any host is listed, a
+// listed host. So if a port allows any host, no hosts are listed.
 func (p *permissions) profile() string {
 	paths := func(list [][2]string) (all []string) {
 		for _, at := range list {

@@ -25,7 +25,7 @@ import (
 	"mcp-bash/pkg/text/weburl"
 )
 
-// A Product is a file of the author that a package registry, or a release, has too.
+// A Product is a local file that a package registry or a release also contains.
 type Product struct {
 	Kind Kind
 	File string
@@ -117,7 +117,7 @@ func variables(meta json.RawMessage) (all []Variable) {
 // image.
 type Places map[Kind]string
 
-// NewEntry makes an entry of products, under a name, or under that of the products for "". Every product must belong to
+// NewEntry makes an entry of products. If name is "", the name comes from the products. Every product must belong to
 // the server, and have the same version. The faults are the problems of the products.
 func NewEntry(name string, products []*Product, places Places) (e *Entry, faults []string) {
 	e = &Entry{Name: name}
@@ -189,7 +189,7 @@ func plainVersion(version string) string {
 // Endings are the endings of products that are files.
 var Endings = []string{".mcpb", ".tgz", ".whl", ".tar"}
 
-// Find returns the products that an operand names: itself, or those in a folder that is not one.
+// Find returns the products in a folder, or the operand itself if it is a file or a product.
 func Find(operand string) (files []string, err error) {
 	if info, err := os.Stat(operand); err != nil || !info.IsDir() || isLayout(operand) {
 		return []string{operand}, nil

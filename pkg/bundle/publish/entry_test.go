@@ -49,7 +49,7 @@ func TestServerJSON(t *testing.T) {
 	}
 }
 
-// CLI-1509: the texts that the registry refuses are refused before they are sent, and those at the limit are not.
+// CLI-1509: texts that the registry would refuse are faults. Texts at the limit are not.
 func TestFaults(t *testing.T) {
 	texts := func(n int) string { return strings.Repeat("ä", n) }
 	for _, tc := range []struct {

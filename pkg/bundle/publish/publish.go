@@ -87,7 +87,7 @@ func (r *Registry) Upload(ctx context.Context, b *Product) error {
 
 // A Workflow is a job of GitHub Actions that may ask for tokens about itself (permissions: id-token: write).
 type Workflow struct {
-	URL, Token string // where it asks, and with what
+	URL, Token string // the address and the token of its requests
 }
 
 // Login logs in as a workflow. The registry accepts the token of GitHub for the names of the repository's owner, and

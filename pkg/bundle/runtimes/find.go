@@ -81,7 +81,7 @@ func (s *Source) places() []string {
 	return list
 }
 
-// ways returns the ways to get the binaries, one in each line.
+// ways returns instructions for getting the binaries, one in each line.
 func (s *Source) ways() []string {
 	archive := "unpack mcp-bash-" + Tag + "-runtimes.tar.gz of the release, " +
 		"and pass its directory runtimes with --runtime-dir"
@@ -100,7 +100,7 @@ func (s *Source) ways() []string {
 	return []string{s.fromSources(), archive, download, fewer}
 }
 
-// fromSources returns the way to build the binaries.
+// fromSources returns the instruction for building the binaries.
 func (s *Source) fromSources() string {
 	const install = "install Go (https://go.dev/dl), and "
 	goes := script.LookPath("go", s.Env["PATH"]) != ""

@@ -80,8 +80,8 @@ func (t Target) Archive(tag string) string {
 // Path returns the path of the program below the bin directory of a tree.
 func (t Target) Path() string { return t.String() + "/" + t.Binary() }
 
-// Select returns the targets of a platform, or of all for "all", with the given architectures. Without any, it returns
-// the common architectures of each platform.
+// Select returns the targets of a platform (or of all platforms, for "all") with the given architectures. If arches is
+// empty, it returns the common architectures of each platform.
 func Select(platform string, arches []string) (list []Target) {
 	for _, t := range Targets {
 		usual := t != (Target{"windows", "arm64"})

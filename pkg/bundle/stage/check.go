@@ -67,7 +67,7 @@ func (s *Stage) checkTool(tool json.RawMessage) {
 	}
 }
 
-// checkRequirements reports requirements that the server in the bundle does not meet, or cannot read.
+// checkRequirements reports requirements that the server in the bundle does not meet or cannot read.
 func (s *Stage) checkRequirements() {
 	r, err := requirements.Read(s.Staged)
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *Stage) smoke(ctx context.Context) error {
 	return nil
 }
 
-// Check makes the checks of all products for a project that others get unpacked: it reports the files and programs that
-// they would lack. The error is for a project that cannot be read.
+// Check checks a project that is shared as a folder. It reports files and programs that others would lack, as for all
+// products. The error is for a project that cannot be read.
 func Check(ctx context.Context, p *project.Project, o Options) error {
 	s, err := begin(p, o)
 	if err != nil {
@@ -159,8 +159,8 @@ func Check(ctx context.Context, p *project.Project, o Options) error {
 	return nil
 }
 
-// checkComplete reports what scripts and settings need, and others do not have. These are files that are not part of
-// the content, programs that the project does not require, and paths of this machine.
+// checkComplete reports dependencies that other machines lack. These are files outside of the content, programs that
+// the project does not require, and paths of this machine.
 func (s *Stage) checkComplete() {
 	for _, t := range s.Tools {
 		s.checkTool(t)

@@ -46,7 +46,7 @@ func (s *Stage) collect() error {
 			s.known = append(s.known, filepath.ToSlash(rel))
 		}
 	}
-	s.known = append(s.known, lock.FileName) // made anew
+	s.known = append(s.known, lock.FileName) // a product gets a new one
 	dirs, files := s.readInclude(s.known)
 	for _, d := range defaults {
 		if err := s.collectDefault(d.name, d.dir); err != nil {
@@ -57,7 +57,7 @@ func (s *Stage) collect() error {
 	return s.collectIncluded(dirs, files)
 }
 
-// AddTree adds a file or a directory of the project at a place of the product, by the rules for all files.
+// AddTree adds a file or a directory of the project at a path of the product, unless a rule leaves it out.
 func (s *Stage) AddTree(name, to string) error {
 	s.known = append(s.known, name)
 	return s.Content.tree(s.root, name, to)
@@ -105,7 +105,7 @@ func (s *Stage) Readme(name, version, settings string) (string, error) {
 	return text + settings + "\n\n" + instructions, err
 }
 
-// OneLine returns a text with a space in the place of all white space.
+// OneLine returns a text with each run of white space replaced by one space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // AddTexts adds the README and the licence at the top of the project, and returns the name of the licence, or "".
@@ -213,8 +213,8 @@ func (s *Stage) readInclude(defaults []string) (dirs, files []string) {
 	return dirs, files
 }
 
-// checkInclude returns the reason why a word is never included, or "". A file is included by its name even where the
-// lists leave it out; a directory is not.
+// checkInclude returns the reason why a word is never included, or "". A file that is named is included even if a list
+// leaves it out. A directory is not.
 func (s *Stage) checkInclude(word, name string) (isDir bool, reason string) {
 	parts := strings.Split(name, "/")
 	switch {
@@ -286,9 +286,8 @@ func (s *Stage) collectIncluded(dirs, files []string) error {
 	return nil
 }
 
-// collectCache adds the registry of the project, where MCPB_INCLUDE names it. Files that
-// the bundle has already are those that were made for it. It comes last, as a server that
-// was started in the staged tree has written there.
+// collectCache adds the project's registry if MCPB_INCLUDE names it, except files that were made for the bundle. It
+// comes last, because it removes the registry that the server has written in the staged tree.
 func (s *Stage) collectCache() error {
 	if !s.Content.selection.cache {
 		return nil
@@ -354,9 +353,9 @@ var system = []string{
 	"/System", "/Applications",
 }
 
-// startedScripts returns the entries at the top of the project that contain what its tools start. These are the scripts
-// of imported tools, and files that confine.exec names. A file elsewhere is a fault: the tool would not work for
-// others. Programs of the system are not.
+// startedScripts returns the top-level entries of the project that contain files started by its tools. These are
+// scripts of imported tools, and files that confine.exec names. A file outside of the project is a fault, because
+// others lack it. Programs of the system are not.
 func (s *Stage) startedScripts() (names []string) {
 	faulty := map[string]bool{} // tools
 	add := func(file string) (inside bool) {
@@ -391,8 +390,8 @@ func (s *Stage) startedScripts() (names []string) {
 	return slices.Compact(names)
 }
 
-// toolFiles yields the folders of tools that have a file of a name, with its content. A file that cannot be read is a
-// fault.
+// toolFiles yields the folders of tools that contain a file with the given name, and its content. A file that cannot be
+// read is a fault.
 func (s *Stage) toolFiles(name string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		files, _ := fs.Glob(os.DirFS(s.Project.Tools), "*/"+name)

@@ -89,7 +89,7 @@ func (s *Stage) sourceConf(ctx context.Context, file code.File, why error,
 	if err != nil {
 		return nil, fmt.Errorf("%w %s", err, strings.TrimSpace(stderr))
 	}
-	for name, value := range values { // Source removes carriage returns of no value
+	for name, value := range values { // Source keeps carriage returns
 		values[name] = strings.TrimRight(value, "\r")
 	}
 	return values, nil
@@ -137,7 +137,7 @@ type Identity struct {
 	RegistryName                      string // in the MCP registry, or ""
 }
 
-// identify applies the precedence of U-9.
+// identify determines the identity by the precedence of U-9.
 func (s *Stage) identify(ctx context.Context) (Identity, error) {
 	c := s.Config
 	id := Identity{

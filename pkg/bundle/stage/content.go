@@ -119,8 +119,8 @@ func (c *Content) directory(s *source, name, seen, to string, trail []string) er
 	return nil
 }
 
-// isLeftOut reports whether the bundle leaves a path of the project out. It records a path that the author may miss, as
-// shown.
+// isLeftOut reports whether the bundle leaves a path of the project out. If the author may miss the file, it records
+// the path shown.
 func (c *Content) isLeftOut(name, shown string, isDir bool) bool {
 	switch rule := c.selection.rule(name, isDir); rule {
 	case "":
@@ -208,7 +208,7 @@ func (c *Content) file(s *source, name, seen, to string, info fs.FileInfo) error
 
 var errLeaves = errors.New("leads out of the project")
 
-// follow returns what a symbolic link leads to, by its name in the source.
+// follow resolves a symbolic link. It returns the path of the target in the source.
 func (s *source) follow(name string) (string, fs.FileInfo, error) {
 	physical, err := filepath.EvalSymlinks(filepath.Join(s.dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -257,8 +257,7 @@ type selection struct {
 	cache  bool            // MCPB_INCLUDE names .registry
 }
 
-// ignoreName is the file of patterns of what is left out; maxIgnore is its maximum size
-// in bytes.
+// ignoreName is the file with patterns of paths to leave out. maxIgnore is its maximum size in bytes.
 const (
 	ignoreName = ".mcpbignore"
 	maxIgnore  = 1 << 20

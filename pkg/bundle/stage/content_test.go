@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 )
 
-// CLI-1435: a bundle holds 1024 MB of files, and not a byte more.
+// CLI-1435: a bundle can contain 1024 MB of files, and not a byte more.
 func TestTotalSize(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"full": "12", "over": "3"} {

@@ -170,8 +170,7 @@ func (s *Stage) buildRegistry(ctx context.Context) error {
 	return nil
 }
 
-// addLock adds the lock of the staged project, in the place of one that the project has. It warns if a file cannot be
-// locked.
+// addLock adds the lock of the staged project, and replaces one of the project. It warns if a file cannot be locked.
 func (s *Stage) addLock(ctx context.Context, catalog *registry.Catalog) error {
 	pinned, err := lock.Of(ctx, s.Staged, catalog, s.Project.Root)
 	if cause := context.Cause(ctx); cause != nil {

@@ -33,12 +33,12 @@ type Options struct {
 	Output        string // where the product goes; "" for the working directory
 	Validate      bool   // check, write nothing
 	Targets       []runtimes.Target
-	AllTargets    bool // a missing one is a failure
+	AllTargets    bool // whether a missing program for a target is an error
 	RuntimeDir    string
 	Offline       bool
 	NoExec        bool // mcpb.conf is never run
 	NoSmoke       bool
-	Apart         bool   // other products have the server's programs; this machine's one checks the project
+	Apart         bool   // the server's programs are in other products; the program of this machine checks the project
 	RegistryName  string // the server's name in the MCP registry; "" for that of the project
 	Strict        bool
 	Verbose       bool
@@ -46,7 +46,7 @@ type Options struct {
 	Instructions func(name, version string) (string, error)
 
 	Home string       // the installation tree, "" for the copy in the binary
-	Tree project.Tree // that copy
+	Tree project.Tree // the copy in the binary
 	Out  io.Writer    // progress, for people
 	Err  io.Writer    // faults and warnings
 	Bar  *cli.Bar     // the progress; may be nil
@@ -225,8 +225,8 @@ func (s *Stage) copyFiles(ctx context.Context) error {
 	return s.collect()
 }
 
-// Environment returns the variables with which all products start the server, as NAME=VALUE, but the project's
-// directory.
+// Environment returns the variables for starting the server in all products, as NAME=VALUE. The product adds the
+// project's directory.
 func (s *Stage) Environment() []string {
 	env := []string{"MCPBASH_TOOL_ALLOWLIST=*"}
 	if s.Static {
@@ -235,7 +235,7 @@ func (s *Stage) Environment() []string {
 	return env
 }
 
-// List makes the registry of the content, and reports what the content lacks. The product has added its files before.
+// List makes the registry of the content, and reports missing files. The product must have added its files.
 func (s *Stage) List(ctx context.Context) error {
 	s.checkQuoted()
 	s.report()
@@ -252,8 +252,8 @@ func (s *Stage) List(ctx context.Context) error {
 }
 
 // Prepare lists the content, adds the server, and checks the content for problems on other machines. Then it starts the
-// server there, and adds the files that have to come last. Before the checks, add adds files of the product that depend
-// on the others. It may be nil.
+// server in the staged tree, and adds the last files. Before the checks, it calls add for files of the product that
+// depend on others. add may be nil.
 func (s *Stage) Prepare(ctx context.Context, add func() error) error {
 	err := s.List(ctx)
 	if err == nil {

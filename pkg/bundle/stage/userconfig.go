@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// UserConfig has the values that a client asks its user for.
+// UserConfig has the fields for which a client asks its user.
 type UserConfig struct {
 	Fields json.RawMessage // nil for none
 	Env    []userenv.Mapping
@@ -30,7 +30,7 @@ func (u *UserConfig) HasVariable(field string) bool {
 	return slices.ContainsFunc(u.Env, func(m userenv.Mapping) bool { return m.Key == field })
 }
 
-// readUserConfig reads it, and reports every fault.
+// readUserConfig reads the settings about user_config, and reports every fault.
 func (s *Stage) readUserConfig() (u UserConfig, err error) {
 	text := rawjson.Get(s.Config.Meta, "user_config")
 	if file := s.Config.conf["MCPB_USER_CONFIG_FILE"]; file != "" {
@@ -176,7 +176,7 @@ func checkRange(field json.RawMessage, kind string, fault func(string, ...any)) 
 	}
 }
 
-// less reports whether a is less than b. A value that is not a number is neither less nor more.
+// less reports whether a is less than b. It is false if one of them is not a number.
 func less(a, b json.RawMessage) bool {
 	x, errX := strconv.ParseFloat(string(a), 64)
 	y, errY := strconv.ParseFloat(string(b), 64)

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// A Mapping gives a field of user_config to the server as a variable.
+// A Mapping passes a field of user_config to the server as a variable.
 type Mapping struct{ Key, Variable string }
 
 // Read returns the mappings of MCPB_USER_CONFIG_ENV_MAP. If that is empty, it returns those of user_config_env_map in
@@ -32,8 +32,8 @@ func Read(list string, meta json.RawMessage) (all []Mapping) {
 	return all
 }
 
-// Lost returns how to pass the variable on, if no script gets it and the server does not read it either. Otherwise it
-// returns "". The environment of a bundle has no rules but those of server.meta.json.
+// Lost returns a remedy if neither a script nor the server gets the variable, and "" otherwise. For bundles, only
+// server.meta.json determines which variables scripts get.
 func (m Mapping) Lost(meta json.RawMessage) (remedy string) {
 	policy := scriptenv.NewPolicy(nil, scriptenv.ReadMeta(meta))
 	if settings.Find(m.Variable) != nil || policy.Tools.Passes(m.Variable) || policy.Providers.Passes(m.Variable) {

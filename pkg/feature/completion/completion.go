@@ -47,9 +47,9 @@ type Config struct {
 	Sandbox   *sandbox.Sandbox
 	Common    project.Env    // variables for every script
 	State     *project.State // private directory for large values
-	Caller    *auth.Identity // of all requests; nil: it needed no credential
+	Caller    *auth.Identity // the caller of all requests; nil if no credential was required
 	Log       mcp.LogFunc
-	ScriptLog script.StderrFunc // for the log
+	ScriptLog script.StderrFunc // receives the standard error of scripts
 }
 
 // Completions completes the arguments of one project. It is safe for concurrent use.
@@ -303,8 +303,8 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 	return &source{kind: none, rel: name}, nil
 }
 
-// scaffolded returns the name that "scaffold completion" got for an item that "scaffold prompt" or
-// "scaffold resource" made with the same name (T-610a).
+// scaffolded removes the prefix that "scaffold prompt" and "scaffold resource" add to a name. "scaffold completion"
+// adds none, so its script serves both (T-610a).
 func scaffolded(ref json.RawMessage, name string) (plain string, ok bool) {
 	if rawjson.TextOf(ref, "type") == "ref/prompt" {
 		return strings.CutPrefix(name, "prompt.")
@@ -320,7 +320,7 @@ func (c *Completions) sidecar(dir, file string) string {
 	return c.firstExecutable(dir, kinds.Sidecars(file))
 }
 
-// firstExecutable returns the first path below dir that is executable, or "". Then it logs a file without execute bit.
+// firstExecutable returns the first executable path below dir, or "". It then logs a file that is not executable.
 func (c *Completions) firstExecutable(dir string, paths []string) string {
 	found := ""
 	for _, rel := range paths {

@@ -594,7 +594,7 @@ func TestTemporaryFiles(t *testing.T) {
 	}
 }
 
-// T-137: strangers get only the reason of a failure, and the log gets everything.
+// T-137: the client gets only the reason of a failure, and the log gets everything.
 func TestStderrTarget(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_TOOL_STDERR": "log"})
 	logged := ""

@@ -83,7 +83,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 	return r, nil
 }
 
-// check returns how to start a script that is allowed to run. The log contains the reason of a refusal for the author.
+// check returns the command of a script that is allowed to run. It logs the reason of a refusal.
 func (c *Completions) check(s *source) (script.Spec, error) {
 	file := s.script(c.Project)
 	var insecure *trust.InsecureError

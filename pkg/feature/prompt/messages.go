@@ -204,7 +204,7 @@ type filler struct {
 // for templates with many placeholders or files.
 type budget struct{ left int }
 
-// take subtracts n bytes. Once the budget is exceeded, it stays so.
+// take subtracts n bytes. A budget that was exceeded once stays exceeded.
 func (r *budget) take(n int) error {
 	if r.left -= min(n, r.left+1); r.left < 0 {
 		return errTooLarge

@@ -28,7 +28,7 @@ type Prompts struct {
 	Find func(ctx context.Context, name string) (*Entry, error)
 	Log  mcp.LogFunc
 
-	Caller *auth.Identity // of all requests; nil: it needed no credential
+	Caller *auth.Identity // the caller of all requests; nil if no credential was required
 	// Files reads the texts of prompts. A nil Cache keeps none.
 	Files *filecache.Cache
 }
@@ -45,7 +45,7 @@ type Request struct {
 type Result struct {
 	text        json.RawMessage // a string
 	arguments   json.RawMessage
-	role        string            // of the only message, which has the text; "": there are messages
+	role        string            // of the only message, whose content is text; "" if messages is set
 	messages    []json.RawMessage // compact
 	description string
 	metadata    json.RawMessage // nil if absent
@@ -118,8 +118,8 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	return res, nil
 }
 
-// notFound returns the error for an unknown prompt. Its reason names a metadata file of that name which has no text, or
-// calls the prompt otherwise.
+// notFound returns the error for an unknown prompt. If a metadata file has that name, the error explains that the file
+// has no text, or that it gives the prompt another name.
 func (p *Prompts) notFound(name string) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found")
 	if filepath.Base(name) != name {

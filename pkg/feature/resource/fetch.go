@@ -156,7 +156,7 @@ func NewScripts(p *project.Project) *Scripts {
 	return &Scripts{project: p, now: time.Now, missing: map[string]time.Time{}}
 }
 
-// lookEvery is the minimum time between two looks for a script that is missing.
+// lookEvery is the minimum time between two checks for a missing script.
 const lookEvery = 100 * time.Millisecond
 
 // Find returns the project's script for a provider with a valid name, or a zero file.
@@ -194,7 +194,7 @@ type Content struct {
 	local         bool
 }
 
-// NewContent returns content of another source than a provider. meta is the value of _meta, or nil.
+// NewContent returns content that does not come from a provider. meta is the value of _meta, or nil.
 func NewContent(uri, mimeType string, data []byte, isBlob bool, meta json.RawMessage) *Content {
 	return &Content{uri: uri, mimeType: mimeType, data: data, blob: isBlob, meta: meta}
 }

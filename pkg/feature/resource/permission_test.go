@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// H-424: a URI that matches a template means nothing outside of it, however it is escaped.
+// H-424: a URI with an escaped ".." cannot use a template to refer to something outside of it.
 func TestLeadsUp(t *testing.T) {
 	for uri, want := range map[string]bool{
 		"db://rows/7": false, "db://rows/..x/x..": false, "db://a..b/...": false, "": false, "db://rows/%41": false,
@@ -15,7 +15,7 @@ func TestLeadsUp(t *testing.T) {
 		"db://rows/../x": true, "db://rows/..": true, "db://rows/%2e%2E/x": true, "db://rows/..%2fx": true,
 		"db://rows/..%5Cx": true, `db://rows/..\x`: true, "db://rows/%252e%252e%252fx": true, "db://rows/%zz/../x": true,
 		"db://rows/%2e.?x": true, "db://rows/x#/../y": true, "db://rows/..%23": true,
-		"db://rows/%25252525252e": true, // nobody escapes so often
+		"db://rows/%25252525252e": true, // escaped more than maxEscapes times
 	} {
 		if leadsUp(uri) != want {
 			t.Errorf("%s: %v", uri, !want)

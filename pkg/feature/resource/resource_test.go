@@ -181,7 +181,7 @@ func TestRead(t *testing.T) {
 		{"hello", "", contents("echo://Hello-from-manual-registry", "text/plain",
 			`"text":"Hello-from-manual-registry"`)},
 		{"", "ECHO://a%20b", contents("ECHO://a%20b", "text/plain", `"text":"a b"`)},
-		// A name does not provide its provider for another URI.
+		// The provider of a named entry is not used for another URI.
 		{"hello", uri, different}, {"alpha", "echo://x", different}, {"alpha", uri + "?", different},
 		{"nobody", "echo://x", different}, {"evil", uri, different},
 		// An entry's provider is used for every URI.
@@ -270,7 +270,7 @@ func TestContent(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	// Byte for byte (decision 7).
+	// The content is unchanged, byte for byte.
 	for _, name := range []string{"bom.txt", "esc.txt", "crlf.txt", "r.md"} {
 		var got struct{ Contents []struct{ Text string } }
 		if err := json.Unmarshal([]byte(b.read("", "file://{R}/resources/"+name)), &got); err != nil ||
@@ -489,7 +489,7 @@ func TestTemporaryFiles(t *testing.T) {
 	}
 }
 
-// RES-90, RES-93: the roots that a script passes to the file provider never permit more than ours.
+// RES-90, RES-93: the roots that a script passes to the file provider never permit more than the server's roots.
 func TestRootList(t *testing.T) {
 	for _, tc := range []struct {
 		roots []string

@@ -55,11 +55,11 @@ type Config struct {
 	Common  project.Env      // variables for every script
 	State   *project.State   // private directory for temporary files
 
-	Caller *auth.Identity // of all requests; nil: it needed no credential
+	Caller *auth.Identity // the caller of all requests; nil if no credential was required
 	Log    mcp.LogFunc
 	Debug  func() bool // reports whether debug messages are logged
 
-	ScriptLog script.StderrFunc // for the log
+	ScriptLog script.StderrFunc // receives the standard error of scripts
 }
 
 // Resources reads the resources of one project. It is safe for concurrent use.

@@ -136,8 +136,8 @@ func NewEntry(p *project.Project, entry json.RawMessage) *Entry {
 // URI returns the URI of the resource.
 func (e *Entry) URI() string { return e.target.uri }
 
-// derived returns the MIME type of an entry without a declared one. Another type in a registry file of an earlier
-// release was declared (R-54a).
+// derived returns the MIME type of an entry that declares none. In a registry file of an earlier release, a type that
+// differs from it was declared (R-54a).
 func derived(entry json.RawMessage, uri string) string {
 	name := cmp.Or(rawjson.TextOf(entry, "path"), pathOf(uri))
 	return cmp.Or(media.ByName(name), media.Text)
@@ -196,8 +196,8 @@ func pathOf(uri string) string {
 	return uri
 }
 
-// resolve finds the target of a request, if the caller may use it. For a caller who may not, an unknown resource looks
-// like a known one.
+// resolve finds the target of a request, if the caller may use it. A caller without permission gets the same error for
+// known and unknown resources.
 func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	t, err := r.find(ctx, req)
 	name := req.Name
@@ -239,8 +239,8 @@ func (r *Resources) permission(t *target) string {
 // maxEscapes is the maximum number of times that a URI may be escaped.
 const maxEscapes = 4
 
-// leadsUp reports whether a URI has a segment "..", escaped or not. Such a URI can mean something outside of the
-// template that it matches. A URI that is escaped more often than anybody does counts as one.
+// leadsUp reports whether a URI has a segment "..", escaped or not. Such a URI can refer to something outside of the
+// template that it matches. A URI that is escaped more than maxEscapes times counts as such a URI.
 func leadsUp(uri string) bool {
 	decode := strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/", "%5c", `\`, "%5C", `\`, "%25", "%",
 		"%3f", "?", "%3F", "?", "%23", "#")

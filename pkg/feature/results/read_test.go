@@ -78,7 +78,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// LR-21: at each limit, the oldest result leaves of the owner that uses most, whatever clients it has.
+// LR-21: at each limit, the oldest result of the owner that uses most is removed, with one client or several.
 func TestOwners(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {

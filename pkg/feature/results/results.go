@@ -205,8 +205,8 @@ func (c *Client) Any() bool {
 	return slices.ContainsFunc(c.store.results, func(r *result) bool { return r.client == c })
 }
 
-// open returns a result of the client for reading. The caller calls done afterwards. Results of other clients do not
-// exist.
+// open returns a result of the client for reading. The caller calls done afterwards. A result of another client is an
+// unknown one.
 func (c *Client) open(uri string) (r *result, done func(), err error) {
 	token, _ := Parts(uri)
 	s := c.store

@@ -79,8 +79,8 @@ func (c *Client) Search(ctx context.Context, q Query) (string, error) {
 type matcher struct {
 	// all returns the first n matches in a text.
 	all func(text []byte, n int) [][]int
-	// fixed is the pattern if it is not a regular expression. Then only lines with it are looked at,
-	// which is much faster.
+	// fixed is the pattern if it is not a regular expression. Only lines that contain it are examined, which is much
+	// faster.
 	fixed []byte
 	fold  bool // fixed is in lower case, and compared with text in lower case
 }
@@ -155,7 +155,7 @@ func steps(re *syntax.Regexp) int {
 	return min(n, maxProgram+1)
 }
 
-// readOn returns the text from an offset, as far as an answer has room.
+// readOn returns as much text after an offset as fits into an answer.
 func readOn(file *File, offset int64) (string, error) {
 	text := make([]byte, max(0, min(maxFound, file.size-offset)))
 	n, err := file.ReadAt(text, offset)
@@ -266,7 +266,7 @@ func (s *search) excerpts(text []byte, before int) {
 			break
 		}
 		if from == to {
-			continue // it is everywhere
+			continue // an empty match is at every position
 		}
 		left, right := max(0, from-around), min(len(text), min(to, from+whole)+around)
 		for left > 0 && left < from && !utf8.RuneStart(text[left]) {

@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// now returns the wall clock, which the times of files are compared with.
+// now returns the wall-clock time, for comparison with the times of files.
 func now() time.Time { return time.Now() }
 
 // Dir returns the folder of the skills of a project.
@@ -123,7 +123,7 @@ func (f *Folder) report(faults []*Fault) {
 	}
 }
 
-// Only returns the list of the skills that keep keeps, by their names.
+// Only returns the list without the skills for whose names keep returns false.
 func (l *List) Only(keep func(name string) bool) *List {
 	return newList(slices.DeleteFunc(slices.Clone(l.Skills), func(s *Skill) bool { return !keep(s.Name) }))
 }

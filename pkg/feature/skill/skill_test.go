@@ -105,7 +105,7 @@ func FuzzFrontmatter(f *testing.F) {
 	})
 }
 
-// SK-10 to SK-14: what is not a complete, plain skill is not served.
+// SK-10 to SK-14: an incomplete or unusual skill is not served.
 func TestFaults(t *testing.T) {
 	many, deep := map[string]string{}, "skill/"
 	for i := range maxFiles {

@@ -53,7 +53,7 @@ type call struct {
 	live     bool      // forward progress and logs while the script runs
 	trace    *trace
 
-	adjusted []schema.Adjustment // arguments that were given another form
+	adjusted []schema.Adjustment // arguments that were converted for the schema
 	trial    *attempt            // nil: an ordinary call
 
 	bound int           // size from which the output is stored, or 0
@@ -374,7 +374,7 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 	if c.input.lost != nil {
 		return c.input.lost
 	}
-	paused := open || !c.waiting.IsZero() // the last pause was long if the script has waited in it
+	paused := open || !c.waiting.IsZero() // the time since the last tick, which can be long, was waiting
 	switch {
 	case !open:
 		c.stopWaiting()
@@ -397,9 +397,9 @@ func (c *call) stopWaiting() {
 	}
 }
 
-// pace returns the time until the next look at a script that waits for its client. The answer, the end of the call and,
-// if possible, a change of the files end that time early. Otherwise it grows with the wait, so that many waiting
-// scripts cost little.
+// pace returns the time until the next tick of a script that waits for its client. The answer, the end of the call and,
+// if possible, a change of the files cause an earlier tick. Without a watch of the files, the time grows with the wait,
+// so that many waiting scripts cost little.
 func (c *call) pace() (time.Duration, *script.Waker) {
 	switch {
 	case c.waiting.IsZero():

@@ -196,7 +196,7 @@ func TestStartFaults(t *testing.T) {
 	}
 }
 
-// CF-10 to CF-17, CF-62: tools are confined where a filter refuses openat2, as under RestrictSUIDSGID of systemd.
+// CF-10 to CF-17, CF-62: tools can be confined although a filter refuses openat2, as RestrictSUIDSGID of systemd does.
 func TestWithoutOpenat2(t *testing.T) {
 	refuse.Rerun(t, "^Test(ConfinedCalls|EmbedsOfConfinedTools|RefusedPath)$", unix.ENOSYS, unix.SYS_OPENAT2)
 }
@@ -251,7 +251,7 @@ func TestRefusals(t *testing.T) {
 		if refused := strings.Contains(got, "was refused to"); refused != (says != "") || !strings.Contains(got, says) {
 			t.Errorf("%s: %s: %s", c.capabilities, c.code, got)
 		}
-		// The record also has what no declaration permits.
+		// The record also contains accesses that no declaration permits.
 		name, never := y.event.Draft.Refused, strings.Contains(c.code, "ls: /")
 		if (name != "") != (says != "" || never) || never && !strings.Contains(c.code, name) {
 			t.Errorf("%s: %s: the record has %q", c.capabilities, c.code, name)

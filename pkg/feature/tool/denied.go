@@ -208,7 +208,7 @@ var (
 )
 
 // confinedHint returns how to find denied accesses of a confined script, because the script may hide messages of its
-// programs. It returns "" if the script is not confined, and if its messages have another reason.
+// programs. It returns "" if the script is not confined, or if its messages show another reason.
 func (c *call) confinedHint(stderr []byte) string {
 	if c.hold == nil || c.request.Observer != nil {
 		return ""
@@ -298,8 +298,8 @@ func (c *call) variableLine(file string, head []byte, failed bool) string {
 	return ""
 }
 
-// failedLine is [call.variableLine] for a call that failed. For a tool that was made from a script, it is about that
-// script if the call may read it.
+// failedLine is [call.variableLine] for a call that failed. If the tool was imported from another script, failedLine
+// examines that script, provided that the call may read it.
 func (c *call) failedLine(head []byte) string {
 	file := c.script
 	record, err := boundedfile.ReadHead(filepath.Join(filepath.Dir(file), ".wrap.json"), maxRecord)

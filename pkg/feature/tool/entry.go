@@ -160,7 +160,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 				b.Name(m.Name).Raw(m.Value)
 			}
 		case "outputSchema":
-			if long { // a handle does not match it
+			if long { // a handle does not match the schema
 				continue
 			}
 			if anySchema || rawjson.TextOf(m.Value, "type") == "object" {
@@ -197,7 +197,7 @@ type clock struct {
 	progress bool          // limit counts from the last progress report
 	max      time.Duration // limit for the whole run if progress is set
 	maxSecs  int
-	option   string // the setting whose default the limit is; "": it is of the tool or the caller
+	option   string // the setting that has the limit; "" if the tool or the caller chose it
 
 	ran    time.Duration // time counted so far
 	idle   time.Duration // time counted since the last progress report

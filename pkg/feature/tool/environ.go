@@ -137,7 +137,7 @@ func (c *call) traceContext() tracecontext.Context {
 	return context.Child(w.Trace, w.Span)
 }
 
-// extendInputTimeout makes the script wait for answers at least as long as people may need.
+// extendInputTimeout lets the script wait for answers at least as long as people may need.
 func (c *call) extendInputTimeout(env []string, patience time.Duration) []string {
 	const name = "MCPBASH_ELICITATION_TIMEOUT"
 	own, err := strconv.ParseFloat(c.tools.project.Env[name], 64)

@@ -158,7 +158,8 @@ func (c *call) fileHint(head, stderr []byte) string {
 		script.RemoveMark(where)
 }
 
-// windowsLines returns the hint for such a file. The remedy works in every shell and keeps the mode of the file.
+// windowsLines returns the hint for a shell file with Windows line ends. The remedy works in every shell and keeps the
+// mode of the file.
 func windowsLines(file string) string {
 	f := shell.Quote(file)
 	lf := shell.Quote(file + ".lf")
@@ -248,7 +249,7 @@ func reportsError(value json.RawMessage) bool {
 func (c *call) head(file string, max int) []byte {
 	dir := filepath.Dir(file)
 	for _, above := range []string{c.tools.project.Tools, c.tools.project.Root} {
-		if fsys.Within(above, file) { // the link of a script may lead to another place there
+		if fsys.Within(above, file) { // if the file is a link, its target is below this folder
 			dir = above
 		}
 	}
@@ -336,7 +337,7 @@ func (c *call) inputLine(head []byte, within bool) string {
 	return ""
 }
 
-// review logs a mistake in a script that succeeds in spite of it, once for each script.
+// review logs a mistake in a script that succeeds despite the mistake, once for each script.
 func (c *call) review() {
 	if _, reviewed := c.tools.reviewed.LoadOrStore(c.script, true); reviewed {
 		return

@@ -197,8 +197,8 @@ func (in *inputRelay) startElicit(content []byte) {
 		})
 }
 
-// ask puts questions to the client, but only if there is space for the answer. The call wakes up when they are
-// answered, and when it ends.
+// ask sends questions to the client, unless there is no disk space for the answer. The call wakes up when the client
+// answers or when the call ends.
 func (in *inputRelay) ask(questions []mcp.InputRequest, folder *handoff.Folder,
 	answer func(*handoff.Reserved, []mcp.InputResponse)) *asked {
 	room, err := folder.Reserve(answerRoom)

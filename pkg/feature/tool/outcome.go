@@ -181,7 +181,7 @@ func (c *call) beginFailure(res *script.Result, value json.RawMessage, sent []by
 	}, hint, nil
 }
 
-// failed returns the result of a script with another exit status than 0.
+// failed returns the result of a script with a nonzero exit status.
 func (c *call) failed(res *script.Result) (*Result, error) {
 	a := c.reply(res.Stdout)
 	if e := printedError(a.value); e != nil {
@@ -345,7 +345,7 @@ func (c *call) tail(stderr []byte) string {
 	return strings.TrimRight(strings.ReplaceAll(validText(stderr), "\x00", ""), "\r\n")
 }
 
-// messages returns the text of a script that printed nothing else.
+// messages returns standard error as the text of a script that printed nothing on standard output.
 func (c *call) messages(res *script.Result) string {
 	if !c.tools.project.Calls.StderrTo.Client {
 		return c.reason(res.Stderr)

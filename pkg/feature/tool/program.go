@@ -20,7 +20,7 @@ import (
 // standard output belongs to the program. It is never read as a result in the form of the SDK,
 // because a program may print text of strangers.
 
-// programOutcome returns the result of such a tool that ended by itself.
+// programOutcome returns the result of a tool with "output" whose script ended by itself.
 func (c *call) programOutcome(res *script.Result) (*Result, error) {
 	text, listed := "", false
 	if res.Signal == 0 {

@@ -232,7 +232,7 @@ func (c *call) traceLine() string {
 	return strings.TrimRight(c.trace.line, "\r")
 }
 
-// recordEnd gives the record the end of the script, and why the call failed.
+// recordEnd adds the end of the script, and the reason of a failure, to the record.
 func (c *call) recordEnd(res *script.Result, r *Result, err error) {
 	if c.request.Event == nil {
 		return
@@ -282,7 +282,7 @@ const (
 	maxHashed  = 4 << 20 // bytes of a script
 )
 
-// fill gives the record the hashes of a script, which may be a link, and of its metadata.
+// fill adds the hashes of a script, which may be a link, and of its metadata to the record.
 func (d *digests) fill(w *events.Work, script string, item json.RawMessage) {
 	stamp := folder.StampOfPath(script)
 	if file := script; !stamp.Mode.IsRegular() {

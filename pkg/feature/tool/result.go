@@ -180,7 +180,7 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	}
 }
 
-// adjustedArguments is the member of _meta with the arguments that got another form.
+// adjustedArguments is the member of _meta with the arguments that were converted for the schema.
 const adjustedArguments = "mcpbash/adjustedArguments"
 
 // leftRunning is the member of _meta that reports a process of the tool that still runs (T-48a).

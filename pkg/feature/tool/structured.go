@@ -41,7 +41,7 @@ func jsonValues(stdout []byte) (list []json.RawMessage) {
 	}
 }
 
-// nothingElse follows "p" or "P".
+// nothingElse is the end of a hint, without the initial "p" or "P".
 const nothingElse = "rint nothing else there, and messages to standard error (>&2)"
 
 // strayText describes output next to a result, because all output then becomes plain text, or returns "".
@@ -142,8 +142,8 @@ func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
 	return nil
 }
 
-// validateArguments gives the arguments the form that the tool's schema wants. It returns the result for arguments that
-// violate the schema, or nil.
+// validateArguments converts the arguments to the form that the tool's schema requires. It returns the result for
+// arguments that violate the schema, or nil.
 func (c *call) validateArguments() *Result {
 	p := c.tools.project
 	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) || c.trial.words() != nil {
@@ -396,7 +396,7 @@ func (a *reply) sent(stdout []byte) []byte {
 }
 
 // sentOfFailure returns the part of standard output that a client may get if the call failed. No outputSchema describes
-// the output of a failed tool, so with a schema that is only an error that the script reported.
+// the output of a failed tool. So if the tool has one, the part is only an error that the script reported.
 func (c *call) sentOfFailure(a *reply, stdout []byte) []byte {
 	if c.entry.outputSchema == nil || a.isError {
 		return a.sent(stdout)

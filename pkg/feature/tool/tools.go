@@ -48,11 +48,11 @@ type Config struct {
 	Common    project.Env // variables for every script
 	State     *project.State
 	Results   *results.Client // large results of the client; nil: they are not stored
-	Caller    *auth.Identity  // of all calls; nil: it needed no credential
+	Caller    *auth.Identity  // the caller of all calls; nil if no credential was required
 	Log       mcp.LogFunc
 	Debug     func() bool       // reports whether debug messages are logged
 	Stderr    io.Writer         // receives copies of standard error if configured
-	ScriptLog script.StderrFunc // for the log
+	ScriptLog script.StderrFunc // receives the standard error of scripts
 }
 
 // Tools calls the tools of one project. It is safe for concurrent use.
@@ -87,8 +87,8 @@ func New(c Config) *Tools {
 	}}
 }
 
-// ForClient returns the same tools for a client: messages of its calls go to log, and it may call
-// what its identity permits.
+// ForClient returns the tools for a client: messages of its calls go to log, and it may call the tools that its
+// identity permits.
 func (t *Tools) ForClient(caller *auth.Identity, stored *results.Client, log mcp.LogFunc,
 	debug func() bool) *Tools {
 	policy := *t.Policy
@@ -110,7 +110,7 @@ type Request struct {
 	Arguments json.RawMessage      // compact object, or nil
 	Meta      json.RawMessage      // compact object, or nil
 	Trace     tracecontext.Context // of the transport; Meta has precedence
-	// Timeout overrides the tool's timeout, in seconds. 0 does not.
+	// Timeout overrides the tool's timeout, in seconds, unless it is 0.
 	Timeout       int
 	ProgressToken json.RawMessage // nil if absent
 	Roots         roots.Scope
@@ -134,8 +134,8 @@ type Request struct {
 
 // A Listener receives the reports of a running script, in order, on the goroutine of the call.
 type Listener interface {
-	// Ready reports whether somebody listens. Until then, reports stay in their files and no time
-	// limit runs.
+	// Ready reports whether the listener accepts reports. Until it does, reports stay in their files and no time limit
+	// runs.
 	Ready() bool
 	Progress(p Progress)
 	Log(m LogMessage)

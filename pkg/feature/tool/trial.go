@@ -23,7 +23,7 @@ import (
 
 // A Trial is a call that changes nothing and shows whether a tool works: the member "trial" of its metadata.
 type Trial struct {
-	// Words follow the script on its command line. They are for the author's script, so no client sends them.
+	// Words follow the script on its command line. Only the tool's author can set them.
 	Words     []string
 	Arguments json.RawMessage // the arguments of the call, if there are no Words
 	ExitCode  int             // the expected one
@@ -170,7 +170,7 @@ func (t *Tools) Try(ctx context.Context, r *Request) (v Verdict) {
 		v.Reason = cmp.Or(rawjson.TextOf(refused.Data, "reason"), refused.Message)
 	case err != nil:
 		v.Reason = err.Error()
-	default: // the arguments are not those of the schema
+	default: // the arguments violate the schema
 		v.Reason = string(bytes.Join(result.texts, []byte(" ")))
 	}
 	v.Status = Failed

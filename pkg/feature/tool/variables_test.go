@@ -12,7 +12,7 @@ import (
 )
 
 // T-414: a call that failed names the variable that its script reads and the server does not pass on. The script can be
-// that of which the tool was made.
+// the one from which the tool was imported.
 func TestDroppedVariable(t *testing.T) {
 	env := project.Env{
 		"API_KEY": "k", "KUBECONFIG": "/k", "AWS_PROFILE": "p", "EDITOR": "vi", "PAGER": "more", "TERM": "xterm", "CI": "1",

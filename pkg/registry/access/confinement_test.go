@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// CF-1, CF-2: the stricter of both counts, and what nobody knows is the strictest.
+// CF-1, CF-2: the stricter of the operator's and the project's mode counts. An unknown mode counts as the strictest.
 func TestEffectiveConfinement(t *testing.T) {
 	for _, c := range []struct {
 		operator, project string

@@ -223,8 +223,8 @@ func Spell(entry string, program bool) string {
 	return clean
 }
 
-// Resolve returns the absolute path of an extra, which is as in [fsys.Named]. A relative path is below the project. A
-// text that is not a valid path is also treated as a path there, which does not exist.
+// Resolve returns the absolute path of an extra, in the form of [fsys.Named]. A relative path is below the project. An
+// invalid path also becomes a path below the project, where no such file exists.
 func Resolve(path, project, home string) string {
 	if named, err := fsys.Named(path, home); err == nil {
 		path = named

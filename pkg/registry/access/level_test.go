@@ -70,7 +70,7 @@ func TestLevelAllows(t *testing.T) {
 	}
 }
 
-// the lower of both, and what nobody knows.
+// the lower of the operator's and the project's level counts. An unknown level counts as the lowest.
 func TestEffectiveLevel(t *testing.T) {
 	for _, tc := range []struct {
 		operator, meta string

@@ -224,7 +224,7 @@ type List struct {
 	entries []json.RawMessage
 	extras  bool  // keep unknown fields
 	sorted  bool  // sort by name, else keep the order of the entries
-	Merge   bool  // add the items to the discovered ones, else replace those
+	Merge   bool  // add the items to the discovered ones; else replace the discovered ones
 	Err     error // why the list cannot be used, or nil
 }
 
@@ -243,7 +243,7 @@ type Built struct {
 	Dropped  []string // the reason for each entry that was left out
 
 	observations []folder.Observation
-	unsure       bool // build the items again in any case
+	unsure       bool // do not reuse the items
 }
 
 // Paths returns the paths of the entries as they are in the file.

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// the faults of other kinds are theirs.
+// a fault of one kind does not affect the other kinds.
 func TestHookListsOfOtherKinds(t *testing.T) {
 	calls := func(texts ...string) []byte { return []byte(strings.Join(texts, "\x00") + "\x00") }
 	p := &project.Project{Root: t.TempDir(), Settings: project.Settings{Discovery: project.Discovery{ManualBuffer: 100}}}

@@ -46,7 +46,7 @@ func (c *checker) place() string {
 	return b.String()
 }
 
-// maxReported is the maximum number of faults of one field that are logged.
+// maxReported is the maximum number of logged faults of one field.
 const maxReported = 10
 
 // fault reports that the piece at the path is left out.

@@ -120,7 +120,7 @@ var kindNames = [...]string{
 	rawjson.Bool: "true or false", rawjson.String: "a string", rawjson.Array: "an array", rawjson.Object: "an object",
 }
 
-// OfKind returns a field whose value is of a kind, or nil.
+// OfKind returns a field whose value is of a JSON kind, or nil.
 func (f *Fields) OfKind(name string, kind rawjson.Kind) json.RawMessage {
 	return f.ofKind(Ignored, name, kind)
 }
@@ -227,7 +227,7 @@ func (s *Input) Icons() json.RawMessage {
 		func(text string) {
 			s.Log(Message{Level: mcp.Warning, Topic: UnreadableIcon, At: at, Text: text,
 				Logged: s.Label.String() + ": " + text})
-			s.Recheck() // it may become readable without a change that a stamp shows
+			s.Recheck() // an unreadable file may become readable without a change of its stamp
 		})
 }
 
@@ -300,7 +300,7 @@ func (w Writer) PutOrNull(name string, value json.RawMessage) {
 	w.Put(name, value)
 }
 
-// Copy writes a field if its value is of a kind, and returns the value or nil.
+// Copy writes a field if its value is of a JSON kind. It returns the value, or nil.
 func (w Writer) Copy(name string, kind rawjson.Kind) json.RawMessage {
 	value := w.s.OfKind(name, kind)
 	w.Put(name, value)

@@ -47,8 +47,7 @@ func ParseMetadata(text []byte) (object json.RawMessage, whole []byte, err error
 	return object, text, err
 }
 
-// IsDescribed reports whether a file in a directory has a metadata file or an
-// inline header.
+// IsDescribed reports whether a file in a directory has a metadata file or an inline header.
 func IsDescribed(dir folder.Dir, file string) bool {
 	read := func(name string, limit int) []byte {
 		f, err := dir.OpenFile(name)
@@ -292,7 +291,7 @@ func FaultIn(file string, err error) Fault {
 	case errors.As(err, &syntax):
 		return Fault{Place{File: file, Line: syntax.Line, Column: syntax.Column}, syntax.Reason}
 	case errors.Is(err, ErrNoObject), errors.Is(err, errNesting), errors.Is(err, rawjson.ErrInvalidUTF8):
-		return Fault{Place{File: file, Line: 1, Column: 1}, err.Error()} // all of it
+		return Fault{Place{File: file, Line: 1, Column: 1}, err.Error()} // the whole file
 	}
 	return Fault{Place{File: file}, err.Error()}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// in this order.
+// the order of precedence.
 func TestCompanions(t *testing.T) {
 	for path, want := range map[string]string{
 		"a/b.tar.gz": "a/b.tar.gz.completion.sh a/b.tar.gz.completion a/b.tar.completion.sh a/b.tar.completion",

@@ -57,7 +57,7 @@ func (e *DriftError) Error() string {
 	return fmt.Sprintf("%s differs from %s (%s)", e.Item, FileName, reason)
 }
 
-// Remedy returns what to do.
+// Remedy returns instructions for the user.
 func (e *DriftError) Remedy() string {
 	return "review it with mcp-bash registry lock --check; then run mcp-bash registry lock, or restore the files"
 }
@@ -85,14 +85,14 @@ func NewGuard(p *project.Project) (*Guard, error) {
 // Notify sets the function that prints lines for the operator. It must be called before the guard is used.
 func (g *Guard) Notify(notice func(line string)) { g.notice = notice }
 
-// checkProject looks at the files again. The caller has locked mu, or is the only one.
+// checkProject compares the project itself with the lock again. The caller has locked mu, or has the only reference.
 func (g *Guard) checkProject() error {
 	g.tree.reset()
 	now, err := g.tree.project(g.owner, g.units)
 	return drift(g.pinned.Find(Project, ""), now, err)
 }
 
-// drift returns the difference of an item from the lock, where it is pinned, or nil.
+// drift returns an error that describes the difference between an item and its pinned state, or nil.
 func drift(pinned *Item, now Item, err error) error {
 	changes := []Change{{Kind: now.Kind, Name: now.Name}}
 	if pinned != nil {

@@ -1,4 +1,4 @@
-// Package lock pins what a project offers and what it runs, in the file mcp-bash.lock.json.
+// Package lock pins the items that a project offers and the files that it runs, in the file mcp-bash.lock.json.
 //
 // [Of] makes the lock of a project as it is now, [Read] reads the one in its file, and [Compare] returns their
 // differences. A server with a lock asks a [Guard], which compares items and files with the lock, again and again.
@@ -40,7 +40,7 @@ const (
 // filesMember is the member of each item with the digests of its files, by path: "sha256:" and 64 hexadecimal digits.
 const filesMember = "files"
 
-// An Item is a tool, a prompt, a skill or the like, or the project itself.
+// An Item is an item of a kind, such as a tool or a skill, or the project itself.
 type Item struct {
 	Kind string          // the Key of a [kinds.Kind], Project or "skills"
 	Name string          // "" for the project
@@ -116,7 +116,7 @@ func (e *FileError) Error() string { return FileName + ": " + e.Err.Error() }
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Remedy returns what to do.
+// Remedy returns instructions for the user.
 func (e *FileError) Remedy() string {
 	return "run mcp-bash registry lock, and review the file"
 }

@@ -33,8 +33,8 @@ const (
 	maxFiles = 20_000
 )
 
-// A tree finds the files of a project, and remembers the digests of unchanged files. Their paths begin with the usual
-// name of their folder, such as tools, wherever it is. It is not safe for concurrent use.
+// A tree finds the files of a project, and remembers the digests of unchanged files. A path begins with the usual name
+// of its folder, such as tools, even if a setting moves the folder. A tree is not safe for concurrent use.
 type tree struct {
 	p     *project.Project
 	root  string
@@ -57,7 +57,7 @@ func newTree(p *project.Project, root string) *tree {
 	}}
 }
 
-// reset makes the tree look at the disk again.
+// reset makes the tree read the disk again.
 func (t *tree) reset() {
 	clear(t.files)
 	t.err = nil
@@ -302,10 +302,10 @@ func (t *tree) skill(name string) (Item, error) {
 	return Item{skillsKey, name, rawjson.AppendCanonical(nil, b.Name(filesMember).Raw(digests).End().Bytes())}, nil
 }
 
-// wholePlaces are the folders whose files belong to the project, not to an item.
+// wholePlaces are the folders whose files belong to the project and not to one item.
 var wholePlaces = []string{"server.d", "lib", "providers", "config", "completions"}
 
-// members are files whose content is in the lock, instead of their digests. The items have that of register.json.
+// members are files whose content is in the lock instead of their digests. The items have that of register.json.
 var members = []string{"server.d/server.meta.json", "server.d/server.instructions.md", "server.d/register.json",
 	"config/roots.json"}
 

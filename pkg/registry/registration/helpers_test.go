@@ -27,14 +27,14 @@ func newBed(t *testing.T, env project.Env, content files) *bed {
 	return b
 }
 
-// reopen starts anew, as another process would.
+// reopen opens the project again, as another process would.
 func (b *bed) reopen(env project.Env, o registry.Options) {
 	b.Open(env)
 	o.Log, o.Warn, o.Now = b.Logger, b.AddLine, b.Now
 	b.o = o
 }
 
-// runner is shared: each one holds descriptors.
+// runner is shared, because each runner has open descriptors.
 var runner = new(script.Runner)
 
 // hooks are the options for running register.sh.

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// R-208, CLI-712 of cli.md: a change leaves everything about register.json but its text.
+// R-208, CLI-712: a registration changes only the text of register.json, not its attributes.
 func TestKeepsAttributes(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": "", "server.d/register.json": `{"version":1,"tools":[]}`})
 	if err := unix.Setxattr(b.Path("server.d/register.json"), "user.note", []byte("mine"), 0); err != nil {

@@ -99,7 +99,7 @@ func TestRegisterStorage(t *testing.T) {
 		if got := b.sources(); got != tc.tools {
 			t.Errorf("%s: %s, want %s", name, got, tc.tools)
 		}
-		// Step 4 of R-207, and nothing is left behind.
+		// Step 4 of R-207. No temporary file is left.
 		if !strings.Contains(b.Read(".registry/tools.json"), `"name": "new"`) {
 			t.Errorf("%s: tools.json is not refreshed", name)
 		}
@@ -109,7 +109,7 @@ func TestRegisterStorage(t *testing.T) {
 	}
 }
 
-// R-208: the mode is kept; a new file has 0644 whatever the mask.
+// R-208: the mode is kept. A new file has mode 0644, independent of the umask.
 func TestRegisterMode(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	mode := func() string {
@@ -124,7 +124,7 @@ func TestRegisterMode(t *testing.T) {
 	os.Chmod(b.Path("server.d/register.json"), 0o600)
 	b.register(`{"name":"y","path":"a/tool.sh"}`, RegisterOptions{})
 	want(t, mode(), "-rw-------")
-	b.Remove("server.d") // without one it is made
+	b.Remove("server.d") // a missing folder is created
 	if err := b.register(`{"name":"z","path":"a/tool.sh"}`, RegisterOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -152,7 +152,7 @@ func TestDuplicates(t *testing.T) {
 			"a<discovered d<discovered m<register.json r<register.json s<register.json"},
 		{`{"id":"arr","name":"s","path":"a/tool.sh"}`, "tool 'arr' is already registered (tools/r.sh)",
 			"tool 's' is already registered (tools/s.sh)"},
-		// A bare tool gets the description it lacks.
+		// A registration for the file of a tool without metadata describes the tool.
 		{`{"name":"a","path":"a/tool.sh"}`, "", "a<register.json d<discovered m<discovered r<register.json s<register.json"},
 		{`{"name":"b","path":"./a/tool.sh"}`, "",
 			"b<register.json d<discovered m<discovered r<register.json s<register.json"},
@@ -180,7 +180,7 @@ func TestDuplicates(t *testing.T) {
 			t.Errorf("%s: %v %s, want %s", tc.payload, err, got, tc.replaced)
 		}
 	}
-	// Replaced in place.
+	// The entry is replaced at its position.
 	b := newBed(t, nil, content)
 	b.register(`{"name":"r","id":"arr","path":"a/tool.sh","description":"new"}`, RegisterOptions{Replace: true})
 	want(t, b.declared(), `{"version":1,"merge":["tools"],"tools":[{"name":"r","id":"arr","path":"a/tool.sh",`+
@@ -220,7 +220,7 @@ func TestUnregister(t *testing.T) {
 			"' is not registered" {
 			t.Errorf("%s: %v", name, err)
 		}
-		// Registered again, it is back (R-209).
+		// A tool that is registered again is offered again (R-209).
 		if err := b.register(`{"name":"`+tc.is+`","path":"a/tool.sh"}`,
 			RegisterOptions{}); err != nil || !strings.Contains(b.sources(), tc.is+"<register.json") {
 			t.Errorf("%s: %v %s", name, err, b.sources())
@@ -228,8 +228,7 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
-// R-209: only the one tool goes, even when another has its id for a
-// name.
+// R-209: only one tool is removed, even if its id is the name of another tool.
 func TestUnregisterOne(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/d/tool.sh": `# mcp: {"id":"dee"}`, "server.d/register.json": `{"version":1,"merge":["tools"],` +
@@ -242,7 +241,7 @@ func TestUnregisterOne(t *testing.T) {
 	want(t, b.sources(), "dee<register.json")
 }
 
-// R-206: the other rows of the table; nothing is changed by any.
+// R-206: all other errors. None of them changes the file.
 func TestRegisterRefusals(t *testing.T) {
 	const good = `{"name":"x","path":"a/tool.sh","capabilities":["Network"]}`
 	const register = "server.d/register.json"
@@ -337,7 +336,7 @@ func TestRegisterRefusals(t *testing.T) {
 			t.Errorf("%s: %v", name, left)
 		}
 	}
-	// A hook that may not run does not matter.
+	// A register.sh that may not run has no effect.
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "server.d/register.sh*": ""})
 	if err := b.register(good, RegisterOptions{}); err != nil {
 		t.Error(err)
@@ -370,7 +369,7 @@ func TestRegistryNotAvailable(t *testing.T) {
 	}
 }
 
-// R-205: where tools come from, and what they need.
+// R-205: the source of each tool, its level, and whether it is allowed.
 func TestToolStanding(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/z/tool.sh": `# mcp: {"capabilities":["Network"],"securityLevel":"full"}`, "tools/a/tool.sh": "",
@@ -404,7 +403,7 @@ func TestToolStanding(t *testing.T) {
 	want(t, tell(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks()),
 		`{"id":"hooked","name":"hooked","description":"","version":"0.0.0","capabilities":["Search"],`+tail+
 			`"path":"h.sh","source":"register.sh","requiredLevel":"restricted","allowed":true}`)
-	// A static registry is shown as it is.
+	// A static registry is returned unchanged.
 	want(t, tell(project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, registry.Options{}),
 		`{"id":"hooked","name":"hooked","description":"","version":"0.0.0","capabilities":["Search"],`+tail+
 			`"path":"h.sh","source":"discovered","requiredLevel":"restricted","allowed":true}`)
@@ -416,7 +415,7 @@ func TestToolStanding(t *testing.T) {
 	}
 }
 
-// R-208: the lock is on the directory. The wait is limited.
+// R-208: the lock is on the directory. The wait for it is limited.
 func TestServerDirLock(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "server.d/": ""})
 	b.reopen(nil, registry.Options{LockWait: 20 * time.Millisecond})
@@ -435,7 +434,7 @@ func TestServerDirLock(t *testing.T) {
 		"after 0.02s" {
 		t.Error(err)
 	}
-	// To look needs no lock.
+	// A dry run needs no lock.
 	if _, err := r.Register(context.Background(), []byte(`{"name":"x","path":"a/tool.sh"}`),
 		RegisterOptions{DryRun: true}); err != nil {
 		t.Error(err)
@@ -452,7 +451,7 @@ func TestServerDirLock(t *testing.T) {
 	want(t, b.sources(), "one<register.json")
 }
 
-// R-206: a directory that the system does not let us write to.
+// R-206: a directory without write permission.
 func TestUnwritableServerDir(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "server": ""})
 	r := b.project(nil)

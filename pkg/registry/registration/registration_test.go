@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/registry/declare"
 )
 
-// R-207: every fault of a registration, all of them at once.
+// R-207: all faults of a registration are reported at once.
 func TestRegistrationFaults(t *testing.T) {
 	for _, tc := range []struct{ payload, want string }{
 		{`{"name":"a"}`, ""},
@@ -75,7 +75,7 @@ func TestRegistrationFaults(t *testing.T) {
 	}
 }
 
-// R-208: the entry holds the fields as given.
+// R-208: the entry contains the fields as given.
 func TestRegistrationEntry(t *testing.T) {
 	for payload, want := range map[string]string{
 		`{ "path":"a.sh", "id":"a", "name":"a", "title":null, "timeoutSecs":"8", ` +
@@ -169,7 +169,7 @@ func TestRegistry(t *testing.T) {
 	if _, err := r.Tool(ctx, "b"); !errors.Is(err, ErrToolNotFound) {
 		t.Error(err)
 	}
-	// Defaults, and the difference between none and undeclared (R-201).
+	// Default values, and an empty list of capabilities, which differs from a missing one (R-201).
 	registerJSON(r, `{"name":"plain","path":"a/tool.sh","parameters":{"required":[{"name":"x"}]}}`)
 	registerJSON(r, `{"name":"none","path":"a/tool.sh","capabilities":[]}`)
 	plain, _ := r.Tool(ctx, "plain")

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/files/folder"
 )
 
-// likewise in server.d, by whoever registers next.
+// the next registration removes partial files in server.d.
 func TestSweepOfServerDir(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": "", "server.d/.register.json.new-0123456789ab": "{",
 		"server.d/register.json.new-mine": ""})

@@ -39,7 +39,7 @@ const (
 // An Archive is a suite of a mirror, such as trixie at https://deb.debian.org/debian.
 type Archive struct {
 	URL, Suite string
-	Home       string // the address that inventories name, whatever the mirror
+	Home       string // the address in inventories, even if URL is a mirror
 }
 
 // A Source reads archives.
@@ -134,7 +134,7 @@ func (s *Source) index(ctx context.Context, a *Archive, arch string) (string, er
 	return "", fmt.Errorf("InRelease: no packages for %s", arch)
 }
 
-// inRelease returns the signed index of an archive. The cache has the last one, for --offline.
+// inRelease returns the signed index of an archive. With --offline it is the last one, from the cache.
 func (s *Source) inRelease(ctx context.Context, address string) ([]byte, error) {
 	sum := sha256.Sum256([]byte(address))
 	file := filepath.Join(s.Cache, "InRelease-"+hex.EncodeToString(sum[:]))

@@ -191,7 +191,7 @@ func (d *Deb) Next() (*tar.Header, error) {
 	return f, nil
 }
 
-// localName returns a name of a tar archive without "./". It must not lead out.
+// localName returns a name of a tar archive without "./". A name that leads out of the archive is an error.
 func localName(name string) (string, error) {
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." || strings.ContainsRune(part, 0) {

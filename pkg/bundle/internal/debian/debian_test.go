@@ -92,8 +92,8 @@ func get(ctx context.Context, address string, limit int64, progress func(int64))
 	return io.ReadAll(Counted(io.LimitReader(answer.Body, limit), progress))
 }
 
-// H-605: the progress of each step has the bytes that arrived or were read, grows, and ends at the total. A package
-// that arrives in parts shows each part.
+// H-605: the progress of each step counts the bytes that arrived or were read. It grows, and ends at the total. It is
+// called for each part of a package that arrives.
 func TestProgress(t *testing.T) {
 	bash := debmirror.Package{Name: "bash", Version: "1"}
 	m := debmirror.New(t, bash)
@@ -191,7 +191,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// H-605: nothing is used whose checksum, signature, name or time is wrong.
+// H-605: a file with a wrong checksum, signature, name or time is not used.
 func TestFailClosed(t *testing.T) {
 	flip := func(content []byte) []byte {
 		content[len(content)/2] ^= 1
@@ -358,7 +358,7 @@ func TestDeb(t *testing.T) {
 	}
 }
 
-// No package, however damaged, gives names that lead out of the image.
+// Even a damaged package contains no names that lead out of the image.
 func FuzzDeb(f *testing.F) {
 	f.Add(debOf(f, debmirror.Package{Name: "a", Version: "1", Files: map[string]string{"bin/a": "A", "etc/l": "-> ../x"}}))
 	f.Add(debmirror.Ar([]debmirror.Member{{Name: "debian-binary", Content: []byte("2.0\n")}, {Name: "data.tar"}}))

@@ -315,7 +315,7 @@ func splitRevision(v string) (upstream, revision string) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// compareParts compares texts and numbers by turns. A tilde sorts before the end.
+// compareParts compares texts and numbers alternately. A tilde sorts before the end.
 func compareParts(a, b string) int {
 	for a != "" || b != "" {
 		for a != "" && !isDigit(a[0]) || b != "" && !isDigit(b[0]) {

@@ -36,7 +36,7 @@ func (p *Param) Value(arguments json.RawMessage) json.RawMessage {
 	return v
 }
 
-// A Fault is an annotation that clients refuse, and with it the tool.
+// A Fault is an invalid annotation. Clients reject a tool that has one.
 type Fault struct {
 	Piece  json.RawMessage // the annotation's value or its property, part of the schema's text
 	Reason string
@@ -68,8 +68,8 @@ var data = []string{"const", "default", "enum", "examples", "required", "depende
 // Keywords whose value is an object of schemas by name.
 var schemaMaps = []string{"$defs", "definitions", "dependentSchemas", "dependencies", "patternProperties", "properties"}
 
-// schema looks for annotations in a schema. path leads to its value. reachable means that only
-// properties are on the way.
+// schema looks for annotations in a schema. path leads to its value. reachable means that path contains only
+// properties.
 func (f *finder) schema(v json.RawMessage, path []string, reachable bool) {
 	switch rawjson.KindOf(v) {
 	case rawjson.Array:
@@ -151,8 +151,8 @@ func isToken(text string) bool {
 // maxSafe is the largest integer that a client can send, and -maxSafe the smallest one.
 const maxSafe = 1<<53 - 1
 
-// Integer returns the value of a JSON number. It is false for other texts, for numbers with a fraction
-// and for those out of the range that each client can send.
+// Integer returns the value of a JSON number. It returns false for other texts, for fractions, and for numbers outside
+// of the range that each client can send.
 func Integer(text string) (int64, bool) {
 	const longest, largestExponent = 64, 99
 	v, err := rawjson.Check([]byte(text))

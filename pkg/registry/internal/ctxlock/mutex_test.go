@@ -19,7 +19,7 @@ func TestMutex(t *testing.T) {
 		t.Error(err)
 	}
 	m.Unlock()
-	if err := m.Lock(ctx); err != nil { // it is free: nothing to wait for
+	if err := m.Lock(ctx); err != nil { // an unlocked mutex does not wait
 		t.Error(err)
 	}
 	m.Unlock()

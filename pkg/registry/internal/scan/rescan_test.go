@@ -21,7 +21,7 @@ type (
 	files   = projecttest.Files
 )
 
-// scanNow scans and returns the paths of the directories it had to look at.
+// scanNow scans, and returns the paths of the directories that the scan had to visit.
 func scanNow(f *fixture, old *scan.Result) (*scan.Result, string) {
 	f.T.Helper()
 	return scanKind(f, kinds.Tools, old)
@@ -180,8 +180,8 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 	}
 }
 
-// a directory whose stamp has not changed is not listed. One that has another stamp is, and if nothing but
-// that has changed its new stamp is believed from then on.
+// a directory with an unchanged stamp is not listed. A directory with another stamp is listed. If its content is
+// unchanged, later scans rely on the new stamp.
 func TestDirectoriesKnownByStamp(t *testing.T) {
 	b := projecttest.New(t, nil, files{"tools/a/tool.sh": "", "tools/a/lib/x": ""})
 	if folder.StampOfPath(b.Path("tools")).Coarse() {

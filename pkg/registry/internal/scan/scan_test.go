@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/files/folder"
 )
 
-// the stamp of a directory decides, unless it is too young or too coarse.
+// the stamp of a directory shows whether it has changed, unless the stamp is too recent or too coarse.
 func TestDirectoryStamps(t *testing.T) {
 	now := time.Unix(1000, 5)
 	old, young := now.Add(-time.Hour).UnixNano(), now.UnixNano()
@@ -18,7 +18,7 @@ func TestDirectoryStamps(t *testing.T) {
 		{folder.Stamp{Ino: 1, Ctime: old}, true},
 		{folder.Stamp{Ino: 1, Ctime: young}, false},
 		{folder.Stamp{Ino: 1, Ctime: old - 5}, false}, // whole milliseconds
-		{folder.Stamp{Ino: 1}, false},                 // no such time at all
+		{folder.Stamp{Ino: 1}, false},                 // no time of a change
 	} {
 		r := record{self: tc.self}
 		r.settle(now)

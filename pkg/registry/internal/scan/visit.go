@@ -39,7 +39,7 @@ type Metadata struct {
 	Name string
 	item.Source
 	Usable bool       // the file is a readable JSON object
-	Fault  item.Fault // why the file is not usable; the zero value: it does not exist any more
+	Fault  item.Fault // why the file is not usable; the zero value: it no longer exists
 	Paired bool       // the metadata describes a file of the same directory
 	Moved  bool       // the metadata describes a file of another directory
 }

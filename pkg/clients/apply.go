@@ -29,7 +29,7 @@ type Request struct {
 	File   string // instead of the client's usual one
 	Scope  Scope
 	Remove bool // remove the entry
-	Force  bool // also change an entry that is not ours
+	Force  bool // also change an entry that starts another server
 	DryRun bool
 }
 
@@ -130,7 +130,8 @@ func (r Request) edited(b before) (*Change, error) {
 	return change, nil
 }
 
-// put writes an entry, even if the editor cannot replace all its values in their places, such as a list in YAML.
+// put writes an entry. If the editor cannot change a value in place, such as a list in YAML, put replaces the whole
+// entry.
 func put(e format.Editor, entry json.RawMessage, path []string) error {
 	err := e.Set(entry, path...)
 	if err != nil {
@@ -141,7 +142,7 @@ func put(e format.Editor, entry json.RawMessage, path []string) error {
 	return err
 }
 
-// removesGone reports whether the request is to remove an entry that cannot work.
+// removesGone reports whether the request removes an entry that cannot work.
 func (r Request) removesGone(entry json.RawMessage) bool {
 	if !r.Remove || r.Server.Remote != nil {
 		return false
@@ -151,8 +152,8 @@ func (r Request) removesGone(entry json.RawMessage) bool {
 	return command != "" && why != ""
 }
 
-// without removes our entry. If the backup shows that the text is the backup with our entry
-// added, it returns the backup. It returns nil if we wrote the whole file.
+// without removes our entry. If the backup shows that only our entry was added since, without returns the backup. It
+// returns nil if this program wrote the whole file.
 func (r Request) without(b before, entry []byte, e format.Editor, mark []byte) ([]byte, error) {
 	path := r.Client.path(r.Server.Name)
 	add := func(text []byte) []byte {
@@ -179,10 +180,10 @@ func (r Request) without(b before, entry []byte, e format.Editor, mark []byte) (
 
 const backupSuffix = ".mcp-bash.bak"
 
-// lockWait limits how long we wait for another command that edits the same file.
+// lockWait limits the wait for another command that edits the same file.
 const lockWait = 5 * time.Second
 
-// newMode is the mode of a new file. Other users need not know which servers somebody runs.
+// newMode is the mode of a new file. Other users do not need to know which servers a user runs.
 const newMode fs.FileMode = 0o600
 
 type before struct {
@@ -213,7 +214,7 @@ func (t target) edit(ctx context.Context, max int, change func(before) ([]byte, 
 	kept, err := userfile.Edit(ctx, dir, base, o, func(f userfile.File) ([]byte, error) {
 		backup, err := boundedfile.ReadIn(dir, o.Backup, max)
 		if err != nil {
-			backup = nil // it does not count
+			backup = nil // without effect, so it is not a backup
 		}
 		return change(before{f.Text, f.There, backup})
 	})

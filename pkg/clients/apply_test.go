@@ -40,7 +40,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("%s, %s", readFile(t, real), change.Backup)
 	}
 
-	// A directory on the path can be a link as well, and its target can lack directories.
+	// A directory on the path can be a link, too, and directories of its target can be missing.
 	if err := os.Symlink("dotfiles", filepath.Join(dir, "away")); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,8 @@ func TestProjectLinks(t *testing.T) {
 	}
 }
 
-// CLI-1710: an entry names the link that install.sh replaces at an upgrade, and not the folder of one version.
+// CLI-1710: an entry has the path of the link that install.sh replaces at an upgrade, and not the folder of one
+// version.
 func TestFindCommandOfVersion(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("install.sh makes no link")

@@ -33,7 +33,7 @@ type Client struct {
 	*row  `json:"-"`
 }
 
-// A row is the part of a client in clients.json, without its names. A client of the Bash edition has the row of the
+// A row is a client's object in clients.json, without its names. A client of the Bash edition can use the row of the
 // client Like.
 type row struct {
 	Like    string
@@ -50,17 +50,17 @@ type row struct {
 	Printed json.RawMessage
 
 	User files // the user's file
-	// Folder is the variable that the client replaces by the folder of a project's file. If it is "", the client
-	// starts servers of that file in the folder.
+	// Folder is the variable that the client replaces by the folder of a project's file. It is "" if the client starts
+	// the servers of that file in that folder.
 	Folder  string
 	Project []string // a project's file, relative to its root; nil: not supported
 	After   string   // the step that makes the client read the change
 	Trust   string   // the user's steps before the client reads a project's file
 
-	// Names describes problems with the names of servers. Package [toolnames] knows those with the names of tools.
+	// Names describes problems with the names of servers. Package [toolnames] has the problems with the names of tools.
 	Names struct {
-		Other    string // with characters other than letters, digits, "-" and "_"; "": the client may reject them
-		Bar      string // with "_"
+		Other    string // a name with characters other than letters, digits, "-" and "_"; "": the client may reject it
+		Bar      string // a name with "_"
 		Reserved string // a name that the client reserves
 	}
 	HTTP  http
@@ -70,15 +70,15 @@ type row struct {
 	// Workspace is the value of MCPBASH_ROOTS that the client expands to the path of the user's workspace. "": the
 	// client declares roots, or it has no such variable.
 	Workspace string
-	// Mistaken are other names of the client, which are suggestions for --client.
+	// Mistaken are other names of the client, for suggestions after a wrong --client.
 	Mistaken []string
 
-	max int // bytes; a larger file is not touched
+	max int // bytes; a larger file is not changed
 }
 
-// files are the paths of a client's file, by system: "windows", "darwin", "unix" for both and others, or "all". The
-// first existing file is used, or else the first path. In a path, ~ is the home directory, and ${NAME:-DEFAULT} is a
-// variable as in a shell.
+// files are the possible paths of a client's file, by system: "windows", "darwin", "unix" for other systems but
+// Windows, or "all". The first existing file is used, or else the first path. In a path, ~ is the home directory, and
+// ${NAME:-DEFAULT} is a variable as in a shell.
 type files map[string][]string
 
 func (f files) on(system string) []string {
@@ -151,10 +151,10 @@ func distinct() []*Client {
 	return slices.DeleteFunc(slices.Clone(clients()), func(c *Client) bool { return c.Like != "" || c.Name == anyClient })
 }
 
-// Names returns the names of all clients, in the order of the help text.
+// Names returns the values of --client, in the order of the help text.
 func Names() []string { return namesOf(clients()) }
 
-// path returns the path of a server's entry in a file, or of a value in the entry.
+// path returns the path of a server's entry within the content of a file, or of a value in the entry.
 func (c *Client) path(name string, more ...string) []string {
 	return slices.Concat(c.Section, []string{name}, more)
 }
@@ -219,7 +219,7 @@ func (r Request) target() (target, error) {
 	return target{path: present(paths)}, nil
 }
 
-// present returns the first path that exists, or else the first path.
+// present returns the first path that exists. If none exists, it returns the first path.
 func present(paths []string) string {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err == nil {
@@ -265,7 +265,7 @@ func (r Request) isProjects() bool {
 		r.Scope == "" && r.Client.User.on(r.Place.System) == nil && r.Client.Project != nil)
 }
 
-// Reminders returns the steps of the user before the client uses the changed file.
+// Reminders returns the steps that the user must do before the client uses the changed file.
 func (r Request) Reminders() (list []string) {
 	c := r.Client
 	if r.Remove {

@@ -28,7 +28,7 @@ var rewrite = flag.Bool("write", false, "write the files of testdata/clients ane
 // demo is an example server.
 var demo = Server{Name: "demo", Command: "/opt/mcp/bin/mcp-bash", Root: "/home/you/demo"}
 
-// home returns a place with a new home directory.
+// home returns a Place with a new home directory.
 func home(t *testing.T) Place {
 	dir := t.TempDir()
 	env := project.Env{"HOME": filepath.Join(dir, "home")}
@@ -163,7 +163,7 @@ func TestRemoveRestores(t *testing.T) {
 	}
 }
 
-// Our entry is updated in place, and people's changes to it are kept.
+// Our entry is updated in place. Changes that people made to it are kept.
 func TestUpdate(t *testing.T) {
 	for client, tc := range map[string]struct{ before, after string }{
 		"claude-code": {
@@ -204,7 +204,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// An entry that is not ours is neither replaced nor removed, except on request.
+// An entry for another server is neither replaced nor removed, except with Force.
 func TestForeign(t *testing.T) {
 	for _, tc := range []struct{ client, text, why string }{
 		{"cursor", `{"mcpServers":{"demo":{"command":"npx"}}}`, "it runs npx"},
@@ -532,8 +532,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// The limit on the size of a file, which depends on the format (CLI-711): files at the limit
-// and above.
+// CLI-711: files at the size limit and above. The limit depends on the format.
 func TestLimits(t *testing.T) {
 	for client, max := range map[string]int{"cursor": 16 << 20, "codex": 1 << 20, "goose": 1 << 20} {
 		r := request(t, client)

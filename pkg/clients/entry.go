@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/text/toolnames"
 )
 
-// A Server is a server, as clients start it or connect to it.
+// A Server is a server that clients start or connect to.
 type Server struct {
 	Name string
 	// Remote describes the connection of clients to the server. If it is nil, they start the command.
@@ -33,13 +33,13 @@ type Server struct {
 	// OwnRoots means that the project names its roots, which an entry must not replace.
 	OwnRoots bool
 
-	// shared means that the entry is in a file of the project, which other people get, too. Then it has no path
-	// of this machine: the command is found on PATH, and the project is folder, or else the working directory.
+	// shared means that the entry is in a file that other people get. Then it has no path of this machine. The command
+	// is found on PATH, and the project is in folder or in the working directory.
 	shared bool
 	folder string // the client's variable for the folder, or ""
 
 	starter starter // of a package
-	path    string  // PATH for the starter of a package, or ""
+	path    string  // the PATH in the entry of a package, or ""
 }
 
 // forFile returns the server as it is written to the file of a request.
@@ -50,7 +50,7 @@ func (r Request) forFile() Server {
 	return r.Server
 }
 
-// portable returns the server for files and links that other people get, which have no path of this machine.
+// portable returns the server without paths of this machine, for files and links that other people get.
 func (s Server) portable(folder string) Server {
 	s.Command, s.path, s.shared, s.folder = s.program(), "", true, folder
 	return s
@@ -70,8 +70,8 @@ const (
 	allowVariable = "MCPBASH_TOOL_ALLOWLIST"
 )
 
-// InspectorLine returns a command line for a shell that opens a server in the MCP Inspector, started by a command. root
-// is its project; "": the command knows it.
+// InspectorLine returns a shell command that opens a server in the MCP Inspector. command starts the server. root is
+// its project; "": the command knows it.
 func InspectorLine(root string, command ...string) string {
 	words := []string{"npx", "@modelcontextprotocol/inspector"}
 	if root != "" {
@@ -84,7 +84,7 @@ func InspectorLine(root string, command ...string) string {
 	return strings.Join(words, " ")
 }
 
-// InspectorLine returns a command line for a shell that opens the server in the MCP Inspector.
+// InspectorLine returns a shell command that opens the server in the MCP Inspector.
 func (s Server) InspectorLine() string {
 	r := s.Remote
 	if s.Package != nil {
@@ -113,8 +113,8 @@ func (s Server) env(workspace string) json.RawMessage {
 	}
 	switch dir := filepath.Dir(s.Command); {
 	case s.Package != nil:
-		// A program that is not where every process looks for programs often needs others next to it, as npx needs node.
-		// So its entry has the PATH of this shell.
+		// A program outside of the standard directories often needs other programs next to it, as npx needs node. So
+		// its entry has the PATH of this shell.
 		if s.path != "" && dir != "/usr/bin" && dir != "/bin" {
 			b.Name("PATH").String(s.path)
 		}
@@ -152,7 +152,7 @@ func (s Server) fill(template json.RawMessage, workspace string) json.RawMessage
 	).Replace(text))
 }
 
-// JSON returns how to start the server or to connect to it, for programs.
+// JSON returns the command or the connection of the server, for programs.
 func (s Server) JSON() json.RawMessage {
 	if s.Remote != nil {
 		return s.Remote.json(s.Name)
@@ -160,7 +160,7 @@ func (s Server) JSON() json.RawMessage {
 	return s.fill(json.RawMessage(`{"name":"$name","command":"$command","args":[],"env":"$env"}`), "")
 }
 
-// Snippet returns the output of --client: the client's file as if it had no other entries.
+// Snippet returns the output of --client: the text of a client's file with only this entry.
 func (c *Client) Snippet(s Server) ([]byte, error) {
 	if s.Remote != nil {
 		if err := c.Connects(s.Remote, false); err != nil {
@@ -209,7 +209,7 @@ func (c *Client) commandOf(entry json.RawMessage) (command string, rest []json.R
 	return command, rest
 }
 
-// foreign returns the reason why an entry is not our server for this project, or "".
+// foreign returns the reason why an entry is not for this server and project, or "".
 func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	if s.Remote != nil {
 		return c.foreignRemote(entry, s.Remote)
@@ -239,7 +239,7 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	return fmt.Sprintf("it is for the project %s", root)
 }
 
-// A setting is a value that our entry lacks.
+// A setting is a value that an existing entry lacks.
 type setting struct {
 	path  []string // below the entry
 	value json.RawMessage
@@ -254,8 +254,8 @@ func (s setting) in(entry json.RawMessage) json.RawMessage {
 	return rawjson.With(entry, name, value)
 }
 
-// lacking returns the values that our entry needs to match an entry that is written now. Only the command, and what the
-// command line gives for a server over HTTP, are replaced. Other values that people changed or added are kept.
+// lacking returns the values that differ from an entry that --apply writes now. Only the command is replaced, and for a
+// server over HTTP the values of the command line. Other values that people changed or added are kept.
 func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 	add := func(value json.RawMessage, path ...string) { list = append(list, setting{path, value}) }
 	env, _ := field(c.Entry, "$env")

@@ -27,7 +27,7 @@ func TestNoFile(t *testing.T) {
 	if info, err := os.Lstat(fifo); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Error("the pipe is gone")
 	}
-	// A backup whose name is taken by another type of file.
+	// Another type of file has the name of the backup.
 	r := request(t, "cursor")
 	writeFile(t, r.File, "{}")
 	if err := os.Mkdir(r.File+backupSuffix, 0o700); err != nil {

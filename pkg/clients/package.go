@@ -19,11 +19,11 @@ import (
 type Package struct {
 	kind    *packageKind
 	Name    string // of an image with its registry
-	Version string // "": the newest; of an image its tag and digest with the characters before them
+	Version string // "" for the newest; for an image, the tag and digest with ":" and "@"
 }
 
 type packageKind struct {
-	prefix string // of the value of --package
+	prefix string // the prefix in the value of --package
 	form   *lazyregexp.Regexp
 	// starters are the programs that run such packages. The first one that is installed is used.
 	starters []starter
@@ -67,10 +67,10 @@ func ParsePackage(text string) (*Package, error) {
 	return nil, cli.Usagef("%q is not a package; write npm:NAME@VERSION, pypi:NAME@VERSION or oci:IMAGE", text)
 }
 
-// Server returns the package's server. Its command is the path of the first suitable program on PATH, because graphical
-// clients do not have the PATH of a shell. If none is installed, it is the name of the usual one.
+// Server returns the package's server. Its command is the path of the first installed starter, because graphical
+// clients do not have the PATH of a shell. If no starter is installed, the command is the name of the first one.
 func (p *Package) Server(env project.Env) Server {
-	isContainer := p.kind.prefix == "oci:" // it has no folders of this machine
+	isContainer := p.kind.prefix == "oci:" // a container cannot use folders of this machine
 	s := Server{Name: path.Base(p.Name), Package: p, OwnRoots: isContainer}
 	for _, one := range p.kind.starters {
 		if file := script.LookPath(one.program, env["PATH"]); file != "" {
@@ -128,7 +128,7 @@ func (c *Client) words(entry json.RawMessage) (words []string) {
 	return words
 }
 
-// names reports whether an argument is the package, in whatever version.
+// names reports whether an argument is the package, in any version.
 func (p *Package) names(word string) bool {
 	rest, ok := strings.CutPrefix(word, p.Name)
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], "@=:"))

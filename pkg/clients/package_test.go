@@ -47,7 +47,7 @@ func TestPackageCommands(t *testing.T) {
 	}
 }
 
-// FuzzPackage checks that an accepted package is one word that no program takes for an option, and reads back.
+// FuzzPackage: an accepted package is one word that no program parses as an option. String returns the same text.
 func FuzzPackage(f *testing.F) {
 	f.Add("npm:@me/my-tools@1.0.0")
 	f.Add("pypi:my-tools==1.0.0")

@@ -25,17 +25,18 @@ type Remote struct {
 // A Header is a header that the client sends with each request.
 type Header struct{ Name, Value string }
 
-// http describes how a client connects to a server over Streamable HTTP. The zero value is for a client that cannot.
+// http describes how a client connects to a server over Streamable HTTP. It is the zero value if the client cannot
+// connect.
 type http struct {
 	// Entry is a server's entry, without headers. It contains "$url" and may contain "$name".
 	Entry   json.RawMessage
 	Headers []string // the path of the headers in the entry; in clients.json the default is ["headers"]
-	// Variable is the text that the client replaces by an environment variable in a header, with NAME for its name. "":
-	// the client has no such variables.
+	// Variable is the text in a header that the client replaces by an environment variable. NAME stands for its name.
+	// "" means that the client replaces no variables.
 	Variable string
-	// Token is the field for the name of the environment variable that has the token, if the client has one.
+	// Token is the field with the name of the token's environment variable, or "".
 	Token string
-	// Keys is the field that lists the variables used in headers, if the client has one.
+	// Keys is the field that lists the variables used in headers, or "".
 	Keys string
 	// UserOnly means that the client accepts variables in the user's file only.
 	UserOnly bool
@@ -43,7 +44,7 @@ type http struct {
 	Instead  string // for a client that cannot connect: where the user adds such a server
 }
 
-// proxy is the package of the npm registry that connects a client for stdio with a server over HTTP.
+// proxy is the npm package that connects a client for stdio to a server over HTTP.
 const proxy = "mcp-remote@0.15.1"
 
 // ParseRemote checks the address of a server. An address contains no credentials.
@@ -104,8 +105,8 @@ func (r *Remote) SetTokenEnv(name string) error {
 
 const authorization = "Authorization"
 
-// Connects returns nil if a client can connect to the server, or the reason and the remedy. isProjects means that the
-// file is the project's.
+// Connects returns nil if a client can connect to the server. Otherwise the error has the reason and the remedy.
+// isProjects means that the file is the project's.
 func (c *Client) Connects(r *Remote, isProjects bool) error {
 	h := c.HTTP
 	switch {
@@ -195,7 +196,7 @@ func (c *Client) lackingHeaders(entry json.RawMessage, r *Remote) (list []settin
 	return list
 }
 
-// json returns how to connect to the server, for programs.
+// json returns the connection of the server, for programs.
 func (r *Remote) json(name string) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("name").String(name).Name("url").String(r.URL).Name("headers").Object()
@@ -207,7 +208,7 @@ func (r *Remote) json(name string) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// unprotected returns a warning if a token or another header travels without encryption to another machine, or "".
+// unprotected returns a warning if a header is sent to another machine without encryption, or "".
 func (r *Remote) unprotected() string {
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Scheme != "http" || r.TokenEnv == "" && len(r.Headers) == 0 {
@@ -225,7 +226,7 @@ func (r *Remote) unprotected() string {
 type links struct {
 	Web   string // opens the client from a web page; GitHub keeps only these in a README
 	App   string // opens the client directly; "": none is documented
-	Badge string // a picture, with LABEL for the text "Install NAME"
+	Badge string // a picture; LABEL stands for the text "Install NAME"
 }
 
 // A Link is a server's link for a client.

@@ -164,8 +164,7 @@ func TestRemoteArguments(t *testing.T) {
 	}
 }
 
-// H-803: an entry is ours if it has the address. Values of the command line replace the values there; other values
-// stay.
+// H-803: an entry with the address is ours. Values of the command line replace those of the entry; other values stay.
 func TestRemoteUpdate(t *testing.T) {
 	for client, tc := range map[string]struct{ before, after string }{
 		"claude-code": {
@@ -306,7 +305,7 @@ func FuzzRemote(f *testing.F) {
 	})
 }
 
-// PL-51: a link decodes, as its client does it, to the server's name and its entry.
+// PL-51: a link, decoded like its client does, contains the server's name and its entry.
 func TestLinkDecodes(t *testing.T) {
 	const name = `Ä & b=c+d%20/"x`
 	for _, s := range []Server{

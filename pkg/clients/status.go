@@ -36,9 +36,9 @@ const (
 // A Status describes a client on this machine.
 type Status struct {
 	*Client
-	Installed bool   `json:"installed"`        // the client's file is there, or the folder that the client makes for it
-	File      string `json:"file,omitempty"`   // the client's file; "": its place is unknown
-	State     State  `json:"state,omitempty"`  // "": the file's place is unknown, or no server was asked about
+	Installed bool   `json:"installed"`        // one of the client's files, or the folder of one, exists
+	File      string `json:"file,omitempty"`   // the client's file; "": its path is unknown
+	State     State  `json:"state,omitempty"`  // "" if the file's path is unknown or the server has no name
 	Scope     Scope  `json:"scope,omitempty"`  // of the file, with a state
 	Reason    string `json:"reason,omitempty"` // why the state is Taken or Unusable
 }
@@ -60,7 +60,7 @@ func Survey(ctx context.Context, server Server, place Place) (list []Status) {
 	return list
 }
 
-// status looks into the user's file, and then into the project's if only that has the entry.
+// status checks the user's file, and then the project's file if only that one has the entry.
 func (r Request) status(ctx context.Context) Status {
 	r.Scope = UserScope
 	s := Status{Client: r.Client}
@@ -120,22 +120,22 @@ func (r Request) state(ctx context.Context) (state State, reason string) {
 	return Configured, ""
 }
 
-// An Entry is an entry in a client's file that starts a mcp-bash on this machine.
+// An Entry is an entry in a client's file that starts mcp-bash on this machine.
 type Entry struct {
 	Client *Client
 	Scope  Scope
 	File   string
 	Name   string
 	Root   string // its project; "" if the client's folder determines the project
-	Gone   string // the reason why the entry cannot work: its program or project is missing; "" if both are present
-	// ProjectGone is set if Gone is about the project, not the program.
+	Gone   string // why the entry cannot work (its program or project is missing), or ""
+	// ProjectGone means that the project is missing, not the program.
 	ProjectGone bool
 
 	command string
 }
 
-// Entries returns the entries of all clients that start mcp-bash, without other names of the same client, and the
-// files that cannot be read. It reads the user's files and those of the project in place. It changes no file.
+// Entries returns the entries that start mcp-bash, and errors for files that cannot be read. It reads the files of the
+// user and of the project in place for all clients, each client under one name. It changes no file.
 func Entries(ctx context.Context, place Place) (list []Entry, unreadable []error) {
 	seen := map[[2]string]bool{} // clients share files
 	for _, c := range distinct() {
@@ -156,7 +156,7 @@ func Entries(ctx context.Context, place Place) (list []Entry, unreadable []error
 	return list, unreadable
 }
 
-// entries returns those of one file.
+// entries returns the entries of one file.
 func (r Request) entries(ctx context.Context) (list []Entry, err error) {
 	t, err := r.target()
 	if err != nil {
@@ -206,7 +206,7 @@ func sectionEntries(section json.RawMessage) func(yield func(string, json.RawMes
 	}
 }
 
-// started returns the command of an entry that starts a mcp-bash, and the project. Otherwise the command is "".
+// started returns the command and the project of an entry that starts mcp-bash. For other entries, the command is "".
 func (c *Client) started(entry json.RawMessage) (command, root string) {
 	command, _ = c.commandOf(entry)
 	base := path.Base(strings.ReplaceAll(command, `\`, "/"))
@@ -237,7 +237,7 @@ func gone(command, root string) (why string, projectGone bool) {
 func (e Entry) Starts(command string, env project.Env) bool {
 	path := e.command
 	if !filepath.IsAbs(path) {
-		path = cmp.Or(script.LookPath(path, env["PATH"]), command) // an unknown one can be this one
+		path = cmp.Or(script.LookPath(path, env["PATH"]), command) // an unknown program may be this one
 	}
 	return fsys.Same(path, command)
 }

@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// CLI-753: each entry that --apply writes is found again, for each client. It is reported when its project or its
-// program is missing, and then --remove needs no --force.
+// CLI-753: Entries finds each entry that --apply writes, for each client. It reports a missing project or program.
+// Removing such an entry needs no --force.
 func TestEntries(t *testing.T) {
 	for _, c := range clients() {
 		place := home(t)

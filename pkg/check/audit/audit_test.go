@@ -64,7 +64,8 @@ func sealer(t *testing.T, dir string) seal.Key {
 	return key
 }
 
-// sealed verifies the records of a file or folder with a key, also against the key of the server, which is in dir.
+// sealed verifies the records of a file or folder with a verification key, and again with the server's key, which is in
+// dir.
 func sealed(t *testing.T, path, dir string, key seal.Key) string {
 	t.Helper()
 	records, err := Find(path)
@@ -101,7 +102,7 @@ func lines(t *testing.T, file string, change func(lines [][]byte) [][]byte) {
 	}
 }
 
-// again writes the chain of lines anew, as somebody who knows how it is made.
+// again recomputes the chain of lines, as an attacker who knows the format would.
 func again(list [][]byte) [][]byte {
 	var link events.Link
 	for i, line := range list {

@@ -54,9 +54,9 @@ func (p *Page) Add(e *trail.Entry) {
 
 func cutCell(text string) string { return cli.Cut(cli.Line(text), maxCell) }
 
-// A list has the requests with the highest numbers.
+// A list has the requests with the highest numbers. It drops the others.
 type list struct {
-	all  int // also those that it no longer has
+	all  int // the number of added requests, with dropped ones
 	kept []shown
 }
 
@@ -225,7 +225,7 @@ func (h *markup) head(class string, names []string) {
 	h.printf("</tr></thead><tbody>\n")
 }
 
-// Columns of a list with more than their text.
+// The columns of a list that show more than text.
 const outcomeColumn, tookColumn = 3, 7
 
 func (h *markup) list(name string, l *list) {
@@ -264,7 +264,7 @@ func (h *markup) list(name string, l *list) {
 	h.printf("</tbody></table>\n")
 }
 
-// key explains the bars with an attribute.
+// key returns a small bar with an attribute, which explains the colours of a timeline.
 func key(attribute, text string) string {
 	return `<svg class="key" viewBox="0 0 16 10" aria-hidden="true"><rect ` + attribute +
 		` width="16" height="10"/></svg> ` + text + "\n"

@@ -29,7 +29,7 @@ func written(t *testing.T, p *Page) string {
 	return b.String()
 }
 
-// AUD-34: the page has the figures of all requests, and the numbers of what it leaves out.
+// AUD-34: the page has the figures of all requests, and the number of requests that it does not list.
 func TestPage(t *testing.T) {
 	denied := call("backup", "ada", events.Denied, 250*time.Millisecond)
 	denied.Reason, denied.Queued = "scope", 200*time.Millisecond
@@ -58,7 +58,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// AUD-34: clients choose texts, and none of them becomes markup.
+// AUD-34: texts that clients choose never become markup.
 func TestHostilePage(t *testing.T) {
 	const evil = `</td></style><script>alert(1)</script>"'><img src=x onerror=alert(1)>{{.}}` + "\u202e\x1b[31m\n"
 	e := call(evil, evil, evil, time.Second)
@@ -81,7 +81,7 @@ func TestHostilePage(t *testing.T) {
 	}
 }
 
-// AUD-34: neither the page nor its memory grows with the record, whatever is in it.
+// AUD-34: neither the page nor its memory grows with the record, whatever the record contains.
 func TestPageIsBounded(t *testing.T) {
 	const requests = 20_000
 	long := strings.Repeat("<", 1100)

@@ -21,10 +21,10 @@ import (
 	"mcp-bash/pkg/files/boundedfile"
 )
 
-// A Record consists of the files that one server wrote, one after the other. The last one may still grow. When the
-// server ends a file, it gives it a number, and no other file ever has that name.
+// A Record consists of the files that one server wrote, one after the other. The last file may still grow. When the
+// server ends a file, it renames it with a number that no other file gets.
 type Record struct {
-	Name string // the path of the last file; "-" is standard input, which may be a log with lines of others
+	Name string // the path of the last file; "-" is standard input, which may be a log with other lines
 }
 
 // errNone is the error for a folder without records.
@@ -64,7 +64,7 @@ func Find(path string) ([]Record, error) {
 	return records, nil
 }
 
-// open opens the last file of a record, and returns the names of all files before it.
+// open opens the last file of a record, and returns the names of the files before it.
 func open(path string) (last *os.File, before []string, err error) {
 	for {
 		last, err = boundedfile.Open(path)
@@ -88,7 +88,7 @@ func open(path string) (last *os.File, before []string, err error) {
 		if err == nil && is(last, now) {
 			return last, before, nil
 		}
-		last.Close() // ended meanwhile, so its own number can be in the list
+		last.Close() // the server ended the file meanwhile, so the list may contain it
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, err
 		}
@@ -141,14 +141,14 @@ func (r *Record) read(each func(string, *trail.Entry) error, through func(*os.Fi
 	return trail.Read(last, func(e *trail.Entry) error { return each(r.Name, e) })
 }
 
-// Follow calls each with every line of a record, and with new ones as they are written, until ctx ends. It goes on with
-// the next file when one ends.
+// Follow calls each with every line of a record, and with new lines as they are written, until ctx ends. When a file
+// ends, Follow continues with the next one.
 func (r *Record) Follow(ctx context.Context, stdin io.Reader, each func(*trail.Entry) error) error {
 	if r.Name == "-" {
 		return followLog(ctx, stdin, each)
 	}
 	err := r.read(func(_ string, e *trail.Entry) error {
-		if ctx.Err() != nil { // the rest of a line that is being written
+		if ctx.Err() != nil { // an incomplete line that is being written
 			return ctx.Err()
 		}
 		return each(e)
@@ -171,14 +171,14 @@ func followLog(ctx context.Context, stdin io.Reader, each func(*trail.Entry) err
 	}
 }
 
-// A tail reads a file that grows, and then the file that takes its name.
+// A tail reads a growing file, and then the file that replaces it.
 type tail struct {
 	ctx  context.Context
 	path string
 	file *os.File
 }
 
-// pollEvery is the time between two looks at the end of a file.
+// pollEvery is the time between two checks for new lines.
 const pollEvery = 200 * time.Millisecond
 
 // Read waits at the end of the file.
@@ -189,7 +189,7 @@ func (t *tail) Read(p []byte) (int, error) {
 			return n, err
 		}
 		if next := t.next(); next != nil {
-			if n, err := t.file.Read(p); n > 0 { // written between the two looks
+			if n, err := t.file.Read(p); n > 0 { // written between the two reads
 				next.Close()
 				return n, err
 			}
@@ -208,7 +208,7 @@ func (t *tail) Read(p []byte) (int, error) {
 // Close closes the file that is read.
 func (t *tail) Close() error { return t.file.Close() }
 
-// next returns the file after the one that is read, or nil if that is the last one.
+// next returns the file after the current one, or nil if the current one is the last.
 func (t *tail) next() *os.File {
 	if now, err := os.Stat(t.path); err != nil || is(t.file, now) {
 		return nil
@@ -217,7 +217,7 @@ func (t *tail) next() *os.File {
 	if err != nil {
 		return nil
 	}
-	if now, err := last.Stat(); err != nil || is(t.file, now) { // the server has not begun the next one
+	if now, err := last.Stat(); err != nil || is(t.file, now) { // the server has not created the next file
 		last.Close()
 		return nil
 	}
@@ -229,7 +229,7 @@ func (t *tail) next() *os.File {
 		return last
 	}
 	last.Close()
-	next, _ := boundedfile.Open(before[at+1]) // the oldest one, if the server has removed ours
+	next, _ := boundedfile.Open(before[at+1]) // the oldest file, if the server has removed the current one
 	return next
 }
 
@@ -296,13 +296,13 @@ func (s *source) advance() { s.entry, _ = s.next() }
 type Verdict struct {
 	File  string       // of the first fault
 	Fault *trail.Fault // the first one; nil: everything is right
-	First int64        // the number of its first line; more than 0: lines before it are not there
+	First int64        // the number of its first line; if more than 0, earlier lines are missing
 	Lines int
 	Head  events.Hash // of the last line
 }
 
-// Verify checks a record. With a hash that was kept elsewhere, one of its lines must have it. seals continues with each
-// record of a server; nil means that there is no key.
+// Verify checks a record. If kept is not "", a line of the record must have this hash. seals continues with each record
+// of a server. It is nil if there is no key.
 func (r *Record) Verify(stdin io.Reader, kept string, seals *trail.Seals) (Verdict, error) {
 	var v trail.Verifier
 	var out Verdict

@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// AUD-30: a reader follows a record through the ends of its files, and misses no line.
+// AUD-30: a reader that follows a record over several files misses no line.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	s, err := stream.Open(stream.Config{
@@ -49,7 +49,7 @@ func TestFollow(t *testing.T) {
 		})
 	}()
 	for i := range all {
-		if i >= before && i%20 == 0 { // everything before was read; these lines fill several files
+		if i >= before && i%20 == 0 { // all earlier lines were read; the next lines fill several files
 			for next := i; next < i+20; next++ {
 				emit(next)
 			}
@@ -115,7 +115,7 @@ func TestNoLastFile(t *testing.T) {
 	}
 }
 
-// AUD-30: a log on standard input is followed to its end, or until the reader is stopped while nothing comes.
+// AUD-30: a log on standard input is followed to its end, or until the context ends while no line arrives.
 func TestFollowLog(t *testing.T) {
 	r := &Record{"-"}
 	line := (&events.Event{Type: events.Seal}).AppendLine(nil, time.Now(), events.Link{})
@@ -134,7 +134,7 @@ func TestFollowLog(t *testing.T) {
 	}
 }
 
-// Several records are one list in the order of their times.
+// ReadAll merges several records in the order of their times.
 func TestReadAll(t *testing.T) {
 	line := func(second int, name string, link *events.Link) string {
 		at := time.Date(2026, 11, 28, 9, 0, second, 0, time.UTC)

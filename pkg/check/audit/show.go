@@ -18,10 +18,10 @@ import (
 // A Selection chooses lines. Empty members choose all.
 type Selection struct {
 	Tool    string // a name, with * for any text
-	Caller  string // likewise: the user, else the client
+	Caller  string // the user, or else the client, in the same form
 	Outcome events.Outcome
 	Since   time.Time
-	All     bool // also what is not about a request
+	All     bool // also lines that are not about a request
 }
 
 // Has reports whether a line is chosen.
@@ -89,15 +89,15 @@ func short(d time.Duration) string {
 type Summary struct{ groups map[[2]string]*group }
 
 const (
-	maxGroups = 2000 // without the one of all others
-	maxKey    = 1100 // characters, more than a server writes
+	maxGroups = 2000 // without the group for all others
+	maxKey    = 1100 // characters; a server writes fewer
 )
 
 var others = [2]string{"(others)", "(others)"}
 
 type group struct {
 	Calls, Refused, Failed int
-	took                   map[time.Duration]int // how many took so long, with two digits
+	took                   map[time.Duration]int // the number of requests by duration, rounded to two digits
 }
 
 // Add counts a line. A request with several lines counts once.
@@ -152,7 +152,7 @@ func (s *Summary) keys() [][2]string {
 	return keys
 }
 
-// share returns the time within which a share of the requests was answered, with two digits.
+// share returns the time within which a share of the requests was answered, rounded to two digits.
 func (g *group) share(of float64) (within time.Duration) {
 	left := int(of * float64(g.Calls))
 	for _, within = range slices.Sorted(maps.Keys(g.took)) {

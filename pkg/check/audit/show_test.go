@@ -17,7 +17,7 @@ func call(tool, caller string, outcome events.Outcome, took time.Duration) *trai
 	}
 }
 
-// AUD-30: the summary has the times within which half and nearly all requests were answered. A request counts once,
+// AUD-30: the summary has the times within which 50 % and 99 % of the requests were answered. A request counts once,
 // and refusals without a line count.
 func TestSummary(t *testing.T) {
 	var s Summary
@@ -41,7 +41,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Clients choose their names, and records can have any duration.
+// The summary stays bounded although clients choose names and records can contain any duration.
 func TestSummaryIsBounded(t *testing.T) {
 	var s Summary
 	for i := range 3 * maxGroups {
@@ -63,7 +63,7 @@ func TestSummaryIsBounded(t *testing.T) {
 	}
 }
 
-// A request that goes on is not shown as finished.
+// A call that continues is not shown as finished.
 func TestRowOfInterim(t *testing.T) {
 	e := call("hello", "ada", events.Success, 0)
 	e.Interim = true

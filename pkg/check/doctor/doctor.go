@@ -71,7 +71,7 @@ type Result struct {
 	Warnings      int               `json:"warnings"`
 	Binaries      []Binary          `json:"binaries"`
 	SDK           SDK               `json:"sdk"`
-	Shims         []Shim            `json:"shims"` // of each program, that of mcp-bash first
+	Shims         []Shim            `json:"shims"` // of each program; the first one is of mcp-bash
 
 	fixing bool // whether DryRun or Fix was set
 }
@@ -110,7 +110,7 @@ type examination struct {
 // A host describes features that only some systems have.
 type host struct {
 	os          string                             // as runtime.GOOS
-	quarantined func(file string) (is, known bool) // macOS marks it as downloaded; known: that could be seen
+	quarantined func(file string) (is, known bool) // macOS marks it as downloaded; known: the mark could be read
 }
 
 // Examine checks the installation. With Fix, it also repairs it.
@@ -160,7 +160,7 @@ func (e *examination) inspect() {
 	e.minimum()
 }
 
-// add adds a finding of a rule. command fixes it; "" if there is no such command.
+// add adds a finding of a rule. command is a shell command that fixes the problem, or "".
 func (e *examination) add(id, message, command string) {
 	rule := Rules().Find(id)
 	f := finding.Finding{ID: id, Severity: rule.Severity, Message: message, Fix: rule.Fix, Command: command}
@@ -200,7 +200,7 @@ func (e *examination) framework() {
 	}
 	f.Version = readVersion(f.Path)
 	if f.Version == "" && treeOf(f.Path) == "" {
-		f.Version = cli.Version // one program alone brings everything along (decision 8)
+		f.Version = cli.Version // the program contains everything
 	}
 	if f.Version == "" {
 		e.add("framework.version_missing", "VERSION file missing at "+f.Path, "")
@@ -219,7 +219,7 @@ func (e *examination) framework() {
 	}
 }
 
-// quoted returns a directory as the beginning of a text in double quotes.
+// quoted returns a directory as the beginning of a quoted shell word.
 func quoted(dir string) string {
 	if strings.ContainsAny(dir, "\"$`\\!") {
 		return shell.Quote(dir) + `"`
@@ -430,7 +430,7 @@ func (e *examination) system() {
 	}
 }
 
-// quarantined reports whether macOS keeps a file of a directory in quarantine, or nil if that cannot be seen.
+// quarantined reports whether macOS has marked a file of a directory as downloaded, or nil if that is unknown.
 func (e *examination) quarantined(id, file, dir string) *bool {
 	is, known := e.on.quarantined(file)
 	if is {

@@ -105,7 +105,7 @@ func (h *fixture) doctor(o Options) *Result {
 	return Examine(h.t.Context(), o)
 }
 
-// without removes parts of the installation, and returns doctor's result then.
+// without returns doctor's result after parts of the installation were removed.
 func (h *fixture) without(names ...string) *Result {
 	h.t.Helper()
 	for _, name := range names {
@@ -285,7 +285,7 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// situations are, for each id, what produces it in an installation with nothing wrong.
+// situations has a function for each id that produces the finding in an installation without problems.
 var situations = map[string]func(h *fixture) *Result{
 	"framework.missing":         func(h *fixture) *Result { return h.with("MCPBASH_HOME", h.root+"-gone") },
 	"framework.version_missing": func(h *fixture) *Result { return h.without("VERSION") },
@@ -384,8 +384,8 @@ var situations = map[string]func(h *fixture) *Result{
 	},
 }
 
-// CLI-1011, CLI-1106: each rule explains itself, and has a situation that produces it. An
-// installation with nothing wrong produces nothing.
+// CLI-1011, CLI-1106: each rule has an explanation, and a situation that produces it. An installation without problems
+// has no findings.
 func TestRules(t *testing.T) {
 	h := managed(t, cli.Version)
 	if r := h.doctor(Options{Fix: true}); len(r.Taken) != len(cli.Programs) {
@@ -427,7 +427,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// CLI-1106a: doctor reports beforehand what the server will refuse.
+// CLI-1106a: doctor reports a register.json or register.sh that the server will refuse.
 func TestRegistration(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode  os.FileMode
@@ -462,7 +462,7 @@ func TestRegistration(t *testing.T) {
 	}
 }
 
-// P-103a: a project that asks for a release of the Bash edition finds ours new enough.
+// P-103a: this release satisfies a project that requires a release of the Bash edition.
 func TestMinimumOfBashEdition(t *testing.T) {
 	for _, minimum := range []string{"1.3.0", "1.7.0", "v1.7", "1.99.99"} {
 		h := managed(t, cli.Version)
@@ -477,7 +477,7 @@ func TestMinimumOfBashEdition(t *testing.T) {
 	}
 }
 
-// CLI-1109a: files of a server directory elsewhere are read there, and named relative to the project.
+// CLI-1109a: doctor reads the files of a configured server directory, and prints their paths relative to the project.
 func TestServerDirectory(t *testing.T) {
 	report := func(meta string) string {
 		h := managed(t, cli.Version)
@@ -499,7 +499,7 @@ func TestServerDirectory(t *testing.T) {
 	}
 }
 
-// T-34.
+// T-34: doctor reports a policy.sh that replaces the default policy.
 func TestPolicyHook(t *testing.T) {
 	text := func(policy string) (found string) {
 		for _, f := range managed(t, cli.Version).around(map[string]string{"server.d/policy.sh": policy}).Findings {

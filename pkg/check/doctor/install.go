@@ -172,7 +172,7 @@ type source struct {
 	env  project.Env
 }
 
-// source returns the first origin that applies. Without one, it reports that and returns false.
+// source returns the first source of an installation that applies. Without one, it adds a finding and returns false.
 func (e *examination) source() (s source, ok bool) {
 	o, env := &e.o, e.o.Env
 	local := cmp.Or(env["MCPBASH_DOCTOR_LOCAL_SOURCE"], env["MCPBASH_INSTALL_LOCAL_SOURCE"])
@@ -319,8 +319,8 @@ func (e *examination) installer(more project.Env, args ...string) (printed, mess
 	return secrets.Text(string(res.Stdout)), secrets.Text(strings.Join(lines, "; ")), res.Status
 }
 
-// installerIn returns the install.sh of an installation. The Bash edition's install.sh removes the installation before
-// it has the new one. Its installations have no list of files.
+// installerIn returns the install.sh of an installation. The one of the Bash edition removes the installation before it
+// has a new one, so it is an error. Its installations have no list of files.
 func installerIn(home string) (string, error) {
 	file := filepath.Join(home, "install.sh")
 	for _, name := range []string{file, filepath.Join(home, filesList)} {
@@ -369,8 +369,8 @@ var managers = []struct{ part, file, name, command string }{
 	{"/usr/lib/mcp-bash/", "", "rpm", "sudo rpm -U mcp-bash-VERSION-1.ARCH.rpm"},
 }
 
-// PlanUpgrade describes the origin of this installation, and the way to its next version. With check, the plan only
-// asks for the version.
+// PlanUpgrade describes the origin of this installation, and how to install its next version. With check, the command
+// of the plan only asks for the version.
 func PlanUpgrade(env project.Env, check bool) (*Upgrade, error) {
 	home := cmp.Or(project.InstalledHome(env), ownHome())
 	u := &Upgrade{OK: true, Home: home, Version: cmp.Or(readVersion(home), cli.Version), How: "hand", Env: env.Clone()}

@@ -72,7 +72,7 @@ func TestUpgradeToRelease(t *testing.T) {
 	}
 }
 
-// CLI-1117: each record leads to a source; a record without one, to a remedy.
+// CLI-1117: the record determines the source of the next version, or a remedy if it has no source.
 func TestUpgradeSources(t *testing.T) {
 	const noAddress = "no address of releases is known; HOME was installed from "
 	const remedy = "\ndownload the archive of the next version, then run: sh FILE --archive FILE"
@@ -109,7 +109,7 @@ func TestUpgradeSources(t *testing.T) {
 	if _, err := PlanUpgrade(h.env, true); err == nil || err.Error() != only {
 		t.Error(err)
 	}
-	// The file of an archive with an address goes before the record, and the environment goes before both.
+	// The file RELEASES has precedence over the record, and the environment over both.
 	h.record(`{"source":"archive","from":"/tmp/a.tar.gz"}`)
 	put(t, filepath.Join(h.root, "RELEASES"), "https://b.example/mcp\n")
 	const other = "https://c.example/mcp"
@@ -119,13 +119,14 @@ func TestUpgradeSources(t *testing.T) {
 			t.Errorf("%+v, %v", u, err)
 		}
 	}
-	// An installation at another place stays there.
+	// An installation in another directory is updated there.
 	h.env["HOME"] = t.TempDir()
 	if u, err := PlanUpgrade(h.env, false); err != nil || !strings.Contains(u.Command,
 		" --prefix "+filepath.Dir(filepath.Dir(h.root))+" ") {
 		t.Errorf("%+v, %v", u, err)
 	}
-	// Nothing of an installation runs that somebody else can change, or that would remove itself first.
+	// An installation that another user can change, or whose install.sh would first remove it, does not run its
+	// install.sh.
 	for _, spoil := range []func() error{
 		func() error { return os.Chmod(filepath.Join(h.root, "install.sh"), 0o777) },
 		func() error { return os.Remove(filepath.Join(h.root, filesList)) },

@@ -29,7 +29,7 @@ type Project struct {
 	Tools          int                        `json:"toolsCount"`
 	RegistryExists bool                       `json:"registryExists"`
 	ScriptEnv      *scriptenv.Report          `json:"-"` // the variables of this environment that scripts get
-	needs          *requirements.Requirements // nil: it names none
+	needs          *requirements.Requirements // nil: the project has no requirements
 }
 
 func (e *examination) project() {

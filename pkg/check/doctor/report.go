@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// A report writes the text report. It has the same findings as the JSON, each in its section.
+// A report writes the text report. It contains the findings of the JSON, by section.
 type report struct {
 	w     io.Writer
 	r     *Result
@@ -35,7 +35,7 @@ func (r *Result) Report(w io.Writer) {
 
 func (t *report) title(text string) { cli.Explain(t.w, "\n%s:\n", text) }
 
-// good writes what a check found, if it passed.
+// good writes a line for a check that passed.
 func (t *report) good(passed bool, format string, args ...any) {
 	if passed {
 		cli.Sign(t.w, "  ", cli.Green, "✓", fmt.Sprintf(format, args...))

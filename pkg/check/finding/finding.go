@@ -35,10 +35,10 @@ type Rule struct {
 // Rules are the rules of a program, in the order of lists.
 type Rules []Rule
 
-// ParseRules reads rules: a line "ID (SEVERITY): SUMMARY" each, then indented lines with the reason, then such lines
-// with the remedy, which "Fix: " begins.
+// ParseRules reads rules. Each is a line "ID (SEVERITY): SUMMARY", followed by indented lines with the reason. The
+// remedy follows in indented lines, the first of which begins with "Fix: ".
 func ParseRules(text string) (list Rules) {
-	var part *string // the indented lines belong to it
+	var part *string // receives the indented lines
 	for line := range strings.Lines(text) {
 		words := strings.TrimSpace(line)
 		fix, isFix := strings.CutPrefix(words, "Fix: ")
@@ -142,7 +142,7 @@ func (f *Finding) AppendMessage(dst []byte) []byte {
 	return b.End().Bytes()
 }
 
-// AppendJSON appends the finding as doctor lists it, and as a line of --ndjson.
+// AppendJSON appends the finding in the form of doctor and of --ndjson.
 func (f *Finding) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("id").String(f.ID).Name("severity").String(string(f.Severity)).Name("message").String(f.Text()).
@@ -177,7 +177,7 @@ func (r *Rule) Explain() string {
 	return fmt.Sprintf("%s (%s): %s\n\n%s\n\nWhat to do: %s\n", r.ID, r.Severity, r.Summary, r.Reason, todo)
 }
 
-// List is a line for each rule.
+// List returns a line for each rule.
 func (r Rules) List() string {
 	var b strings.Builder
 	width := 0

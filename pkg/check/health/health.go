@@ -31,8 +31,7 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// Command describes the verb, which has two names. Only the program of the server passes parse, which finds a running
-// server.
+// Command describes the command, which has two names. Only mcp-bash passes parse, which recognizes a running server.
 func Command(name string, parse ParseFunc) *cli.Command {
 	root, timeout, server := "", "", false
 	c := &cli.Command{
@@ -70,7 +69,7 @@ call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 
 var errTimeout = errors.New("timeout")
 
-// probe does the work and prints the answer. It asks no server if parse is nil.
+// probe makes the checks and prints the answer. If parse is nil, it asks no running server.
 func probe(ctx context.Context, s cli.Streams, env project.Env, named string, limit time.Duration,
 	parse ParseFunc) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
@@ -124,7 +123,7 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, li
 	return nil
 }
 
-// noProject words why there is no project.
+// noProject returns a message that explains why there is no project.
 func noProject(err error, named string) string {
 	var missing *project.MissingError
 	switch {
@@ -143,10 +142,10 @@ func misconfigured(s cli.Streams, reason string) error {
 }
 
 type answer struct {
-	reason                            string // the reason for not being healthy, if it is not about a kind
+	reason                            string // why the project is not ready, unless a kind is the cause
 	jsonTool                          string
 	tools, resources, prompts, checks bool
-	asked, server                     bool // a server was asked, and answers
+	asked, server                     bool // whether a running server was asked, and whether it answered
 }
 
 func (a *answer) appendJSON(dst []byte, healthy bool) []byte {
@@ -218,11 +217,11 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 	return true
 }
 
-// A ParseFunc returns how to ask the server that a command line starts. words are without the name of the program. ask
-// is nil for a server that cannot be asked. ok is false if the words start no server.
+// A ParseFunc recognizes the command line of a server. words are its words without the program. The result ask asks the
+// server for its health. It is nil if the server cannot be asked. ok is false if the words start no server.
 type ParseFunc func(words []string) (ask func(context.Context) error, ok bool)
 
-// A running server is a process.
+// A running is a server's process.
 type running struct {
 	process int
 	stopped bool // by a signal, or it has ended

@@ -33,7 +33,7 @@ func (c *check) clients() {
 	c.clientText("server.d/server.instructions.md", "instructions", c.p.Meta.Instructions)
 }
 
-// page checks that all tools are on the first page, as some clients read no other.
+// page checks that all tools are on the first page, because some clients read only that page.
 func (c *check) page(tools int) {
 	size := c.p.PageSize()
 	if tools <= size {

@@ -28,7 +28,7 @@ import (
 	"mcp-bash/schemas"
 )
 
-// hasNoEffect reports whether a variable is only one of the Bash edition.
+// hasNoEffect reports whether only the Bash edition knows a variable.
 func hasNoEffect(name string) bool {
 	unused, state := settings.Ignored()
 	return scriptenv.Matches(unused, name) || scriptenv.Matches(state, name)
@@ -68,7 +68,7 @@ func readBash(file string) *bash32.Script {
 	return s
 }
 
-// clientSettings reports variables without effect in a client's file of the project.
+// clientSettings reports variables without effect in a project's file for a client.
 func (c *check) clientSettings(file string) {
 	doc, ok := c.document(file)
 	if !ok {
@@ -237,7 +237,8 @@ func (c *check) members(k *kinds.Kind, doc json.RawMessage, label string) {
 	c.types(doc, label, schemaOf(k, doc))
 }
 
-// unknownFields returns the fields of metadata that are not known and not another program's by their first character.
+// unknownFields returns the unknown fields of metadata, except those whose first character reserves them for other
+// programs.
 func unknownFields(doc json.RawMessage, known []string) []rawjson.Member {
 	return slices.DeleteFunc(slices.Clone(rawjson.Members(doc)), func(m rawjson.Member) bool {
 		return slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_")
@@ -279,8 +280,8 @@ func (c *check) namesOf(of ...*kinds.Kind) (names []string) {
 	return names
 }
 
-// known reports each entry of a list that means none of the names of a kind of items. Each finding is a copy of where,
-// whose message names the list.
+// known reports each entry of a list that matches none of the names. kind is the kind of the items in messages. Each
+// finding is a copy of where, whose message names the list.
 func (c *check) known(where finding.Finding, kind string, list, names []string,
 	means func(entry, name string) bool) {
 	if len(names) == 0 || c.mayBeRegistered() {

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/schemas"
 )
 
-// whole are files of a project in which every member that a schema describes occurs, with the schema.
+// whole has files of a project in which every member of a schema occurs, with the schema.
 var whole = map[string]struct{ schema, text string }{
 	"server.d/server.meta.json": {schemas.Server, `{"$schema":"x","name":"demo","version":"1.0.0","title":"Demo",
 "description":"Does things","websiteUrl":"https://example.com","icons":[{"src":"https://example.com/i.png",
@@ -72,14 +72,14 @@ var whole = map[string]struct{ schema, text string }{
 "structuredContent":{"text":"hello"}}`},
 }
 
-// open are objects in these files that may have any members, because clients or other programs read them.
+// open are objects in these files whose members are not checked, because clients or other programs read them.
 var open = []string{
 	"_meta", "metadata", "config", "execution", "arguments", "arguments[]", "inputSchema", "outputSchema",
 	"compatibility", "localization", "icons[]", "annotations", "platform_overrides.win32.env",
 	"server.mcp_config.platform_overrides", "camera", "microphone", "geolocation", "clipboardWrite", "structuredContent",
 }
 
-// lists are objects whose members have names of the author.
+// lists are objects whose member names the author chooses.
 var lists = []string{"scopes", "user_config", "user_config_env_map", "exitCodes", "platform_overrides"}
 
 // objectsIn calls do with each object in a document and its path. do can change it.
@@ -110,8 +110,8 @@ func isOneOf(path string, names []string) bool {
 	})
 }
 
-// CLI-1023: an unknown member is reported wherever it is in a file that the programs read, unless the object is for
-// others. No member that a schema describes is reported.
+// CLI-1023: an unknown member is reported in every object of a file that our programs read, except in objects for other
+// programs. No member of a schema is reported.
 func TestUnknownMembers(t *testing.T) {
 	content := files{"ui/page/index.html": "<p>", "complete.sh*": "#!/bin/sh\n"}
 	for file, w := range whole {
@@ -152,7 +152,7 @@ func TestUnknownMembers(t *testing.T) {
 				case f.Good:
 				case strings.Contains(f.Message, name):
 					found = append(found, f.Path+": "+f.Message)
-				case path != "" && strings.Contains(f.Message, `"`+path+`" must be`): // names no member
+				case path != "" && strings.Contains(f.Message, `"`+path+`" must be`): // the finding is not about a member
 					whole = append(whole, f.Message)
 				}
 			}

@@ -94,7 +94,7 @@ type unit struct {
 	missing []missing
 }
 
-// A missing is a sourced file of the framework that does not exist here.
+// A missing is a file of the Bash edition that a script sources and that does not exist in this one.
 type missing struct {
 	file, name string
 	line       int
@@ -183,7 +183,7 @@ func (m *migration) sourced(from, word string) string {
 	return ""
 }
 
-// inspect checks whether a script and its sourced files use features that are gone.
+// inspect checks whether a script and its sourced files use features that no longer exist.
 func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 	if m.read(file) == nil {
 		m.foreign(file, rule)
@@ -432,7 +432,7 @@ func (m *migration) ownProviders() {
 				Message: fmt.Sprintf("no template and no resource declares %s://, so no client can read such a URI", name),
 				Fix:     fmt.Sprintf("add a template such as %s://{id}, or list the resources in resources/", name)}
 			if isFile(abs(m.p.Server, "register.sh")) {
-				f.Severity = finding.Info // it may declare the scheme
+				f.Severity = finding.Info // register.sh may declare the scheme
 			}
 			m.add(f)
 		}

@@ -35,7 +35,7 @@ func policy(text string) files { return files{"server.d/policy.sh": text + "\n"}
 
 const limited = `{"name":"demo_hello","description":"x","inputSchema":{"type":"object"},"timeoutSecs":5}`
 
-// A difference has projects that break a rule, with the place, and similar ones that do not.
+// A difference has projects that break a rule at a place, and similar projects that do not.
 type difference struct {
 	content  files
 	severity finding.Severity
@@ -202,7 +202,7 @@ func ofMigration(m *Result, id string) []finding.Finding {
 	return of(&Result{Findings: m.Findings}, id)
 }
 
-// CLI-1031: shared rules have the same words as in validate. Other rules of validate are not reported.
+// CLI-1031: shared rules have the same text as in validate. Other rules of validate are not reported.
 func TestSharedRules(t *testing.T) {
 	for _, id := range sharedRules {
 		content, known := cases[id]
@@ -281,7 +281,7 @@ func TestMigrateCancelled(t *testing.T) {
 	}
 }
 
-// CLI-1030: no example needs attention.
+// CLI-1030: the examples have no findings.
 func TestMigrateExamples(t *testing.T) {
 	list, err := filepath.Glob("../../../examples/*/server.d")
 	if err != nil || len(list) < 18 {

@@ -88,7 +88,7 @@ func (c *check) mistakes(s *shellScript, parsed *bash32.Script) (list []finding.
 		}
 		seen[name] = true
 		switch isFunction := strings.HasPrefix(name, "mcp_"); {
-		case isFunction && s.as != toolScript: // it may be a program of the author
+		case isFunction && s.as != toolScript: // a program of the author may have this name
 		case isFunction && !slices.Contains(c.sdk, name):
 			if loadsSDK {
 				add("script.unknown_function", command.Line, "%s is not a function of the SDK%s", name,
@@ -133,7 +133,7 @@ func (c *check) unpassed(s *shellScript, parsed *bash32.Script) (list []finding.
 	for _, n := range parsed.Needs {
 		add(n, "")
 	}
-	for _, n := range parsed.Reads { // with a default, which now applies instead of the value
+	for _, n := range parsed.Reads { // a variable with a default, which replaces the value now
 		if rule.DropsValue(n.Name, c.p.Env) {
 			add(n, "is set here and ")
 		}
@@ -243,7 +243,7 @@ func (c *check) tooSmall(s *shellScript, parsed *bash32.Script) (list []finding.
 		}
 	}
 	if !s.needs.Has(access.FileSystem) && !s.needs.Has(access.Edit) && len(s.needs.Write) == 0 {
-		moves := parsed.Calls("cd") || parsed.Calls("pushd") // perhaps to its private directory
+		moves := parsed.Calls("cd") || parsed.Calls("pushd") // the script may change to its private directory
 		for _, n := range parsed.Written {
 			if moves && !path.IsAbs(n.Name) {
 				continue

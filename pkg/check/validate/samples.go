@@ -123,7 +123,7 @@ func (c *check) fits(id, label, what string, value, by json.RawMessage) bool {
 	return len(violations) == 0
 }
 
-// run calls tools with their samples, one after the other, as run-tool does. It writes nothing into the project.
+// run calls tools with their samples, one after the other, as mcp-runtool does. It writes nothing into the project.
 func (c *check) run(all []sample) {
 	var h hints
 	e, end, err := engine.ForCommand(c.p.Root, c.p.Env, c.o.Tree,
@@ -157,7 +157,7 @@ func (h *hints) add(level mcp.Level, _, message string) {
 	h.mu.Unlock()
 }
 
-// take returns the warnings about a tool for the end of a message, and forgets all.
+// take returns the warnings about a tool as the end of a message, and clears all warnings.
 func (h *hints) take(name string) (text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

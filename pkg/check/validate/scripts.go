@@ -38,7 +38,7 @@ type purpose int
 const (
 	otherScript    purpose = iota // of a prompt, resource, completion or provider
 	toolScript                    // run by tools/call: T-41
-	importedScript                // started by the tool that was made of it
+	importedScript                // started by an imported tool
 	serverScript                  // in server.d: controls what the server runs
 )
 
@@ -50,8 +50,8 @@ type shellScript struct {
 	label string
 	text  []byte
 	as    purpose
-	tool  string              // the script of the tool that runs or starts it, or ""
-	needs *access.Declaration // of the tool; nil: it declares nothing, or the script is not that of a tool
+	tool  string              // the script of the tool that is this script or starts it, or ""
+	needs *access.Declaration // of the tool; nil: the tool declares nothing, or there is no tool
 }
 
 // script checks a script that the server runs, once: owner, mode, first line and line ends. dir is
@@ -231,12 +231,12 @@ func (c *check) recipes() {
 	}
 }
 
-// imported checks the script from which the tool in a directory was made. It may lie outside of the project, so --fix
-// does not change it.
+// imported checks the script from which the tool in a directory was imported. The script may be outside of the project,
+// so --fix does not change it.
 func (c *check) imported(dir string) {
 	record, _, err := folder.ReadFile(abs(dir, ".wrap.json"), maxScript)
 	if err != nil {
-		return // the tool was not made of a script, or the record was removed
+		return // the tool was not imported, or the record was removed
 	}
 	file := rawjson.TextOf(record, "script")
 	if file == "" {
@@ -318,7 +318,7 @@ func (c *check) checkScripts() {
 		}
 		found[i] = c.mistakes(&list[i], parsed)
 		if list[i].as == importedScript {
-			return // it is not shared, and it has another style
+			return // the script is not shared and may have another style
 		}
 		for _, n := range parsed.Newer() {
 			found[i] = append(found[i], finding.Finding{
@@ -332,7 +332,7 @@ func (c *check) checkScripts() {
 			c.add(f)
 		}
 	}
-	var readable []shellScript // shellcheck would repeat the syntax errors of the others
+	var readable []shellScript // shellcheck would repeat the syntax errors of other scripts
 	for i, s := range list {
 		if !unreadable[i] && s.as != importedScript {
 			readable = append(readable, s)

@@ -20,7 +20,7 @@ func importedTool(script string) files {
 	}
 }
 
-// CLI-1066: the script of which a tool was made has the findings of a tool's script, wherever it is.
+// CLI-1066: the script from which a tool was imported is checked like a tool's script, wherever it is.
 func TestImported(t *testing.T) {
 	const text = `#!/usr/bin/env bash
 set -eu
@@ -74,7 +74,7 @@ echo >list
 	}
 }
 
-// CLI-1066: scripts of other shells and languages, and scripts that are gone.
+// CLI-1066: scripts of other shells and languages, and missing scripts.
 func TestImportedOthers(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "script.gone: tools/own/tool.sh starts it, and it does not exist",
@@ -82,7 +82,7 @@ func TestImportedOthers(t *testing.T) {
 		"#!/bin/sh\n. ./more.sh\n: \"$API_KEY\"\n": "", // the other file may set it
 		"#!/none/py\nAPI_KEY\n":                    "script.interpreter: line 1 (#!/none/py) names /none/py",
 		"#!/usr/bin/env bash\nif\n":                "script.syntax: Bash cannot read it: syntax error",
-		"#!/usr/bin/env bash\nread -r x\necho x &": "", // the program decides about its streams
+		"#!/usr/bin/env bash\nread -r x\necho x &": "", // the program that starts the script decides about its streams
 		"#!/bin/sh\n[[ a ]] && mcp_other\n":        "script.plain_shell: line 1 (#!/bin/sh) starts a plain shell",
 	} {
 		file := filepath.Join(t.TempDir(), "own")

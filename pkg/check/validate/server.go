@@ -104,7 +104,7 @@ func (c *check) scriptEnv(label string) {
 	}
 }
 
-// scopes checks the names of items that OAuth scopes permit.
+// scopes checks the names of items in the rights of OAuth scopes.
 func (c *check) scopes(label string) {
 	if err := c.p.Meta.BadScopes; err != nil {
 		c.at("scopes.invalid", label, "%v", err)
@@ -177,7 +177,7 @@ func changesPolicy(s *bash32.Script) bool {
 		})
 }
 
-// PolicyReplacesDefault is the warning of T-34 after the file name.
+// PolicyReplacesDefault is the text of the warning T-34 after the file name.
 const PolicyReplacesDefault = ` replaces the default tool policy (deny-by-default allowlist and tool path checks); ` +
 	`start mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
 
@@ -263,7 +263,7 @@ func (c *check) provided() {
 	for _, t := range c.offered.items[kinds.Templates] {
 		uri := rawjson.TextOf(t.json, kinds.URITemplate)
 		scheme, name := urimatch.Scheme(uri), item.ProviderOf(uri)
-		git := strings.EqualFold(scheme, "git") // all other templates of our schemes can become a readable URI
+		git := strings.EqualFold(scheme, "git") // a template for another of our schemes can become a readable URI
 		if scheme != "" && (git || !slices.Contains(provider.Names, name)) {
 			c.readable(t, c.describing(t), uri, name, config)
 		}
@@ -394,7 +394,7 @@ func (c *check) lock() {
 				strings.Join(lines[:min(shownLines, len(lines))], "; "))
 		case change.Before == nil:
 			c.at("lock.drift", lock.FileName, "%s is not in it", change.Item())
-		case !catalog.HasHook(): // register.sh, which did not run, may register it
+		case !catalog.HasHook(): // register.sh, which did not run, may register the item
 			c.at("lock.drift", lock.FileName, "%s is not in the project any more", change.Item())
 		}
 	}

@@ -41,7 +41,7 @@ var rulesText string
 // Rules are the rules of validate, and those of migrate, whose ids begin with "migrate.".
 var Rules = sync.OnceValue(func() finding.Rules { return finding.ParseRules(rulesText) })
 
-// Options enable optional checks.
+// Options select optional checks and changes.
 type Options struct {
 	Fix        bool // make scripts executable
 	Locked     bool // compare with the lock of the project, as for a locked project
@@ -49,9 +49,10 @@ type Options struct {
 	ShellCheck bool // run shellcheck if it is installed
 	Runner     *script.Runner
 	Tree       func() project.Tree // for tools that run
-	// Recipe, if set, returns the faults of a recipe, with their places. name is the file's name.
+	// Recipe returns the faults of a recipe, with their places. name is the file's name. If Recipe is nil, recipes are
+	// not checked.
 	Recipe func(name string, text []byte) []finding.Finding
-	// Found, if set, receives each finding immediately. The findings of the result are sorted.
+	// Found receives each finding immediately. It may be nil. The findings of the result are sorted.
 	Found func(*finding.Finding)
 }
 
@@ -85,8 +86,8 @@ type check struct {
 	noRoots bool              // no roots are configured
 	seen    map[string]bool   // keys of once
 	broken  map[string]bool   // files with an error, including errors that are not reported yet
-	found   map[fileRule]bool // rules that checks here reported
-	sandbox *sandbox.Sandbox  // confines nothing here
+	found   map[fileRule]bool // rules that this package's checks reported
+	sandbox *sandbox.Sandbox  // does not confine anything
 	only    map[string]bool   // reported rules; nil for all
 	// describedBy has the metadata files of resources and templates, by name.
 	describedBy map[string]string
@@ -152,7 +153,7 @@ func (c *check) sections() {
 	}
 }
 
-// add records a finding of a check here. Severity and fix default to those of the rule.
+// add records a finding of this package. The rule determines a missing severity and fix.
 func (c *check) add(f finding.Finding) {
 	c.found[fileRule{f.Path, f.ID}] = true
 	c.note(f)
@@ -240,7 +241,7 @@ type offered struct {
 	byDir map[dirOfKind][]offer
 }
 
-// A dirOfKind is a directory of items in that of their kind.
+// A dirOfKind is a directory of items, relative to the directory of their kind.
 type dirOfKind struct {
 	kind *kinds.Kind
 	name string
@@ -292,8 +293,8 @@ func (c *check) loadRegistry() *offered {
 	return o
 }
 
-// reportRegistry reports the registry's messages about the current section, unless a check here has
-// reported the same fault.
+// reportRegistry reports the registry's messages about the current section. It leaves out faults that a check of this
+// package has reported.
 func (c *check) reportRegistry() {
 	for _, f := range c.offered.said[c.section] {
 		reported := c.found[fileRule{f.Path, f.ID}]
@@ -308,7 +309,7 @@ func (c *check) reportRegistry() {
 
 var unreadableFile = []string{"metadata.invalid_json", "metadata.unreadable"}
 
-// sameFault has, for a rule, the rules of checks here for the same fault.
+// sameFault has, for a rule, the rules of this package about the same fault.
 var sameFault = map[string][]string{"metadata.invalid_json": unreadableFile, "declaration.unreadable": unreadableFile}
 
 var ruleOf = [...]string{

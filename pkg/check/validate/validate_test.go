@@ -108,7 +108,7 @@ var sound = files{
 	"resources/own.meta.json":             `{"name":"own","uri":"own://x"}`,
 }
 
-// cases has, by rule, files that break the rule when added to the sound project.
+// cases has, by rule, files that break the rule when they are added to the sound project.
 var cases = map[string]files{
 	"server.no_metadata":      nil, // removed in the test
 	"metadata.missing":        {"tools/bare/notes.txt": "x"},
@@ -238,7 +238,7 @@ var cases = map[string]files{
 	"sample.output":    {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
 }
 
-// CLI-1040: placeholder text is found in the descriptions of all items, and nothing else is taken for it.
+// CLI-1040: placeholder text is found in the descriptions of all items, and other text is not reported.
 func TestPlaceholders(t *testing.T) {
 	const text = `"description":"A thing.\n\nWhen to use:\n- fill in\n"`
 	f := fixture(t, sound, files{
@@ -389,7 +389,7 @@ func merge(all ...files) files {
 	return result
 }
 
-// situations has functions that break the other rules.
+// situations has functions that produce a finding of the other rules.
 var situations = map[string]func(t *testing.T) *Result{
 	"metadata.valid":    func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
 	"script.executable": func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
@@ -706,7 +706,7 @@ func writable(t *testing.T, names ...string) *Result {
 	return check1(t, f, Options{})
 }
 
-// CLI-1008, T-41a: files that other users can change, once for each folder.
+// CLI-1008, T-41a: files that other users can change are reported once for each folder.
 func TestInsecure(t *testing.T) {
 	found := of(writable(t, "tools", "providers/own.sh"), "path.insecure")
 	var where []string
@@ -718,7 +718,7 @@ func TestInsecure(t *testing.T) {
 	}
 }
 
-// Checks of unreadable files end, and report the files.
+// Checks of unreadable files return, and report the files.
 func TestUnreadable(t *testing.T) {
 	f := fixture(t, sound, files{
 		"tools/pipe/tool.sh|": "", "tools/pipe2/tool.meta.json|": "", "prompts/loop@": "../prompts",
@@ -841,13 +841,13 @@ func TestSampleNamesItsTool(t *testing.T) {
 	}
 }
 
-// quoteIt is a shellcheck with one finding in its last file, and one in an unknown file.
+// quoteIt is the text of a fake shellcheck that prints one finding in its last file, and one in an unknown file.
 const quoteIt = `for last; do :; done
 printf '{"comments":[{"file":"%s","line":2,"level":"error","code":2086,"message":"Quote it"},' "$last"
 echo '{"file":"/etc/passwd","line":1}]}'
 exit 1`
 
-// withShellcheck checks a project with a script as shellcheck.
+// withShellcheck checks a project with a fake shellcheck.
 func withShellcheck(t *testing.T, script string) *Result {
 	t.Helper()
 	f := fixture(t, sound)
@@ -957,7 +957,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Settings of more than a megabyte are not read, smaller ones are.
+// A file with settings is read up to maxSmall bytes.
 func TestSizes(t *testing.T) {
 	for n, told := range map[int]bool{maxSmall: false, maxSmall + 1: true} {
 		r := check1(t, fixture(t, sound, files{
@@ -1019,8 +1019,8 @@ func TestManyTools(t *testing.T) {
 	}
 }
 
-// CLI-1020, R-33a: resources whose provider cannot read their URI, with the error of a read.
-// Templates without a provider.
+// CLI-1020, R-33a: a finding for resources whose provider cannot read their URI has the error of a read. Templates
+// without a provider are reported, too.
 func TestUnreadableURIs(t *testing.T) {
 	for uri, want := range map[string]string{
 		"git://h/r#p":              `provider "git" cannot read git://h/r#p: Invalid git+https URI`,

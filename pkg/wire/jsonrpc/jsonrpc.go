@@ -1,6 +1,6 @@
-// Package jsonrpc transports JSON-RPC 2.0 messages over a pair of byte streams, one message
-// on each line. It splits the input into lines, classifies messages, and writes whole lines
-// from many goroutines (protocol sections 4 and 5).
+// Package jsonrpc reads and writes JSON-RPC 2.0 messages over a pair of byte streams, one message on each line. It
+// splits the input into lines, classifies messages, and writes whole lines from many goroutines (protocol sections 4
+// and 5).
 package jsonrpc
 
 import (
@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/wire/tracecontext"
 )
 
-// An Origin is the HTTP request that carried a message. It is zero for a line of standard input.
+// An Origin describes the HTTP request that contained a message. It is zero for standard input.
 type Origin struct {
 	Address string   // of the client
 	Agent   string   // its User-Agent, at most 200 bytes
@@ -35,7 +35,7 @@ type Message struct {
 	Error  json.RawMessage // of a response
 	Array  json.RawMessage // of a batch
 
-	Trace tracecontext.Context // of the transport, which has set it
+	Trace tracecontext.Context // set by the transport
 	From  Origin
 }
 

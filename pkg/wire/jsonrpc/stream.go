@@ -50,8 +50,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// Waiting reports whether a complete line has already been read. Next then returns without
-// waiting for the stream.
+// Waiting reports whether the buffer contains a complete line. Next then returns without waiting for the stream.
 func (r *Reader) Waiting() bool {
 	return bytes.IndexByte(r.buf[r.from:r.upTo], '\n') >= 0
 }
@@ -127,7 +126,7 @@ func trim(line []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(bytes.Trim(line, space), byteOrderMark), space)
 }
 
-// An Output receives lines.
+// An Output receives the lines of a [Writer].
 type Output interface {
 	io.Writer
 	// Ready reports whether a Write of at most 4096 bytes would return without waiting for
@@ -247,7 +246,7 @@ func (w *Writer) Release(size int) {
 	w.mu.Unlock()
 }
 
-// Flush waits until all queued lines are written or lost, or the Writer is closed.
+// Flush waits until all queued lines are written or lost, or until the Writer is closed.
 func (w *Writer) Flush() {
 	w.mu.Lock()
 	w.flush(true)
@@ -335,8 +334,7 @@ func (w *Writer) flush(mayWait bool) {
 	w.quiet.Broadcast()
 }
 
-// carryOn continues for a goroutine that has other work. rest is the unwritten part of its
-// last chunk.
+// carryOn writes for a goroutine that has other work. rest is the unwritten part of its last chunk.
 func (w *Writer) carryOn(rest, chunk []byte) {
 	w.write(rest)
 	w.mu.Lock()

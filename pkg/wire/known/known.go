@@ -1,4 +1,4 @@
-// Package known has facts about clients that the server cannot learn from the protocol.
+// Package known has facts about clients that a server cannot learn from the protocol.
 package known
 
 import (
@@ -11,29 +11,30 @@ type Client struct {
 	Title string
 	Name  string // of its clientInfo; "" if it is not known
 
-	// StructuredAlone means that a model sees only the structured content of a result that has some. Files, pictures
+	// StructuredAlone means that a model sees only the structured content of a result, if there is any. Files, pictures
 	// and links of the result are lost then.
 	StructuredAlone bool
-	// PlainSchema means that oneOf, anyOf and allOf at the top of an input schema are refused. The same is true of
-	// arguments whose name is not a [PlainName]. The refusal concerns all tools, or the tool is left out.
+	// PlainSchema means that an input schema must not have oneOf, anyOf or allOf at its top, and that each argument
+	// needs a [PlainName]. Otherwise the client leaves out the tool or rejects all tools.
 	PlainSchema bool
-	// OneType means that "type" in an input schema is one name, and that a schema of arrays has "items".
-	// Other schemas are refused with all tools.
+	// OneType means that each "type" in an input schema must be one name, and that a schema of arrays needs "items".
+	// Otherwise the client rejects all tools.
 	OneType bool
 	// OnePage means that the client reads only the first page of a list of tools.
 	OnePage bool
-	// MaxText is the size of a description of a tool, and of the server's instructions, in bytes. The client cuts
-	// longer ones. 0: any size.
+	// MaxText is the maximum size of a tool's description, and of the server's instructions, in bytes. The client cuts
+	// longer ones. 0 means no limit.
 	MaxText int
-	// MaxPicture is the size of a picture in a result, in bytes of base64. A larger one fails the request to the model,
-	// and often each later one of the conversation. 0: any size.
+	// MaxPicture is the maximum size of a picture in a result, in bytes of base64. With a larger picture, this request
+	// to the model and often all later ones of the conversation fail. 0 means no limit.
 	MaxPicture int
 }
 
 // maxPicture is the limit of Anthropic's API for a picture.
 const maxPicture = 5 << 20
 
-// clients was collected in November 2026 from documentation, source code, error messages in public reports, and runs.
+// clients is from November 2026. The sources are documentation, source code, error messages in public reports, and
+// tests.
 var clients = []Client{
 	{Title: "Claude Code", Name: "claude-code", StructuredAlone: true, PlainSchema: true, MaxText: 2048,
 		MaxPicture: maxPicture},
@@ -64,7 +65,7 @@ func Find(name string) Client {
 	return Client{}
 }
 
-// Titles returns the clients that have a limit, for a sentence.
+// Titles returns the titles of the clients for which have returns true, for a sentence.
 func Titles(have func(Client) bool) string {
 	var titles []string
 	for _, c := range clients {
@@ -80,7 +81,7 @@ func Titles(have func(Client) bool) string {
 	return strings.Join(titles[:last], ", ") + " and " + titles[last]
 }
 
-// Least returns the smallest limit of a kind above 0.
+// Least returns the smallest limit above 0, or 0 if no client has one.
 func Least(limit func(Client) int) int {
 	least := 0
 	for _, c := range clients {

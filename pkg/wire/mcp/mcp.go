@@ -17,12 +17,12 @@ import (
 // The error codes of the server (protocol section 26). A tool or a policy may send any other integer.
 const (
 	CodeParse          = -32700 // a line that is not one JSON text
-	CodeInvalidRequest = -32600 // not a request, or not at this moment
+	CodeInvalidRequest = -32600 // not a request, or not allowed at this moment
 	CodeMethodNotFound = -32601 // unknown method, or unavailable in minimal mode
 	CodeInvalidParams  = -32602 // bad parameters, unknown names, policy
 	CodeInternal       = -32603 // an error of the server
 	CodeNotInitialized = -32000 // a request before the handshake
-	CodeToolCancelled  = -32001 // a signal that the server did not send ended the tool
+	CodeToolCancelled  = -32001 // a signal ended the tool, and the server did not send it
 	CodeNotFound       = -32002 // no such resource
 	CodeShuttingDown   = -32003 // a request after shutdown
 	CodeExitTooEarly   = -32005 // exit without shutdown
@@ -38,15 +38,14 @@ type Error struct {
 	Code    int
 	Message string
 	Data    json.RawMessage // nil: no data member
-	// Own means that the code has the meaning of the protocol. A script may use the same number
-	// for something else.
+	// Own means that the code has the protocol's meaning. A script may use the same number for another error.
 	Own bool
-	// Explained means that the message contains the reason of the data.
+	// Explained means that the message contains the reason, too.
 	Explained bool
-	// NeedsScope is the OAuth scope that the caller's token lacks, or "". Over HTTP, the answer asks
-	// for a token with it.
+	// NeedsScope is the OAuth scope that the caller's token lacks, or "". Over HTTP, the answer asks for a token with
+	// this scope.
 	NeedsScope string
-	Cause      Cause // "": that of the code, see [Error.Why]
+	Cause      Cause // "": the code determines it, see [Error.Why]
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
@@ -85,7 +84,7 @@ func (e *Error) Why() Cause {
 		CodeUnsupportedVersion:
 		return CauseInvalid
 	}
-	return CauseTool // a tool chooses its codes itself
+	return CauseTool // tools choose their codes
 }
 
 // WithData sets the data to a string and returns the error.
@@ -127,25 +126,25 @@ const (
 	CauseNone Cause = ""
 
 	// The request was wrong.
-	CauseInvalid     Cause = "invalid_request"   // its form, its parameters
-	CauseArguments   Cause = "invalid_arguments" // they do not match the schema
+	CauseInvalid     Cause = "invalid_request"   // wrong form or parameters
+	CauseArguments   Cause = "invalid_arguments" // the arguments do not match the schema
 	CauseNotFound    Cause = "not_found"         // no such method, tool, resource or prompt
-	CauseCapability  Cause = "client_capability" // the client lacks one that the tool needs
+	CauseCapability  Cause = "client_capability" // the client lacks a capability that the tool needs
 	CauseCancelled   Cause = "cancelled"         // by the client, or the client is gone
 	CauseUnavailable Cause = "shutting_down"     // the server ends
 
-	// The caller may not do that.
-	CauseCredential Cause = "credential"   // none, or not accepted
-	CauseNotListed  Cause = "not_listed"   // the operator's list of tools lacks the tool. Nothing else was checked
+	// The caller has no permission.
+	CauseCredential Cause = "credential"   // the credential is missing or not accepted
+	CauseNotListed  Cause = "not_listed"   // the operator's list of tools lacks the tool; nothing else was checked
 	CausePolicy     Cause = "policy"       // policy.sh, or a rule about files of the project
 	CauseScope      Cause = "scope"        // the caller's token lacks a scope or right
 	CauseLevel      Cause = "level"        // the security level of the server
 	CauseInsecure   Cause = "insecure"     // other users can change what would run
 	CauseOrigin     Cause = "origin"       // the Host or Origin of a web page
 	CauseConfined   Cause = "unconfinable" // a declaration that the kernel cannot enforce
-	CauseLocked     Cause = "locked"       // it differs from the lock of the project
+	CauseLocked     Cause = "locked"       // an item or file differs from the lock of the project
 
-	// A limit.
+	// A limit was exceeded.
 	CauseBusy   Cause = "busy"             // too many requests wait
 	CauseRate   Cause = "rate"             // too many requests of one caller
 	CauseAnswer Cause = "answer_too_large" // a result above the limit
@@ -153,11 +152,11 @@ const (
 	CauseTime   Cause = "timeout"
 
 	// The tool failed.
-	CauseTool   Cause = "tool_error"    // its result or its own error
-	CauseStatus Cause = "exit_status"   // it ended with another status than 0
-	CauseSignal Cause = "signal"        // a signal ended it
-	CauseSchema Cause = "output_schema" // its result does not match its outputSchema
-	CauseStart  Cause = "start"         // it could not be started
+	CauseTool   Cause = "tool_error"    // the result or the error of the tool
+	CauseStatus Cause = "exit_status"   // a nonzero exit status
+	CauseSignal Cause = "signal"        // a signal ended the tool
+	CauseSchema Cause = "output_schema" // the result does not match the outputSchema
+	CauseStart  Cause = "start"         // the tool could not be started
 
 	// The server failed.
 	CauseInternal Cause = "internal"
@@ -219,14 +218,14 @@ func ParseLevelSetting(value string) Level {
 // a command. logger is one of the names of P-1305.
 type LogFunc func(level Level, logger, message string)
 
-// The bounds of [Sparse].
+// The limits of [Sparse].
 const (
 	sparsePause = time.Minute
 	sparseMost  = 256 // messages in a pause
 )
 
-// Sparse returns a LogFunc for faults that clients can cause again and again. It drops a message that it has passed on
-// in the last minute, and all others after 256 in a minute.
+// Sparse returns a LogFunc for faults that clients can cause again and again. It drops a message that it logged in the
+// last minute. After 256 different messages in a minute, it drops all others.
 func Sparse(log LogFunc) LogFunc { return sparse(log, clock.Now) }
 
 func sparse(log LogFunc, now func() time.Duration) LogFunc {

@@ -83,7 +83,7 @@ func TestErrorJSON(t *testing.T) {
 	}
 }
 
-// P-500: parameters are the members that a search for their names finds, in the text itself and in a copy of it.
+// P-500: Params finds the same members as a search for their names, in the original text and in a copy.
 func FuzzParams(f *testing.F) {
 	for _, seed := range []string{
 		``, `null`, `[]`, `[{"name":"x"}]`, `{}`, `{"name":"x"}`, ` { "na\u006de" : "x" , "uri":null} `,
@@ -105,7 +105,7 @@ func FuzzParams(f *testing.F) {
 				t.Errorf("%s is %q, not %q", paramNames[i], got, want[i])
 			}
 		}
-		clear(v) // the transport reads the next message into it
+		clear(v) // the transport reuses the memory
 		for i := range want {
 			if got := c.Get(Param(i)); !bytes.Equal(got, want[i]) {
 				t.Errorf("%s of the copy is %q, not %q", paramNames[i], got, want[i])
@@ -114,7 +114,7 @@ func FuzzParams(f *testing.F) {
 	})
 }
 
-// Only an object is a _meta, and a changed one replaces it.
+// _meta must be an object. WithMeta replaces it.
 func TestMeta(t *testing.T) {
 	for text, want := range map[string]string{`{"_meta":{"a":1}}`: `{"a":1}`, `{"_meta":[]}`: "", `{}`: ""} {
 		p := ReadParams([]byte(text))

@@ -12,7 +12,7 @@ import (
 )
 
 // Params are the parameters of a message. [ReadParams] finds the members once, when the message is read, and keeps
-// their places in the text. So nothing searches the text again, and the text can be copied.
+// their positions. So the text is searched once, and it can be copied.
 type Params struct {
 	Raw json.RawMessage // nil: absent or null
 	at  [paramCount]rawjson.Span
@@ -63,7 +63,7 @@ func ReadParams(raw json.RawMessage) Params {
 // Clone returns parameters with their own text.
 func (p *Params) Clone() Params { return Params{bytes.Clone(p.Raw), p.at} }
 
-// IsObject reports whether the parameters are an object, which is the only form that methods of this protocol accept.
+// IsObject reports whether the parameters are an object. The methods of this protocol accept no other form.
 func (p *Params) IsObject() bool { return rawjson.KindOf(p.Raw) == rawjson.Object }
 
 // Get returns the value of a parameter, or nil.
@@ -81,7 +81,7 @@ func (p *Params) Text(of Param) string {
 	return text
 }
 
-// Int returns a parameter above zero, or 0; see [rawjson.PositiveInt].
+// Int returns a positive integer parameter, or 0; see [rawjson.PositiveInt].
 func (p *Params) Int(of Param) int { return rawjson.PositiveInt(p.Get(of)) }
 
 // Meta returns the _meta, or nil if it is not an object.
@@ -106,7 +106,7 @@ const (
 
 // An InputRequest asks the client for input while the server handles the client's request.
 type InputRequest struct {
-	Key    string // the script's name for it, or ""
+	Key    string // the script's key for the request, or ""
 	Method string
 	Params json.RawMessage
 }
@@ -117,15 +117,14 @@ type InputResponse struct {
 	Error  *Error
 }
 
-// An Asker sends input requests to the client, in the way of the protocol's revision.
+// An Asker sends input requests to the client, as the protocol revision requires.
 type Asker interface {
-	// Ready reports whether input requests can be sent now. They have to wait while the client
-	// does not read. Ready and Ask do not block.
+	// Ready reports whether input requests can be sent now. It is false while the client does not read. Ready and Ask
+	// do not block.
 	Ready() bool
-	// Patience is the minimum time that people have for an answer. If it is 0, the script
-	// decides.
+	// Patience is the minimum time that people get for an answer. If it is 0, the script determines the time.
 	Patience() time.Duration
-	// Ask sends all input requests that the client has declared to support.
+	// Ask sends the input requests whose capabilities the client has declared.
 	Ask(requests []InputRequest) PendingInput
 }
 
@@ -162,14 +161,14 @@ const (
 // TasksExtension is the id of the extension for calls that outlive their request (SEP-2663).
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// The server's own tools for clients without this extension.
+// The server's tools for clients without the extension for tasks.
 const (
 	TaskStatus = "task_status"
 	TaskWait   = "task_wait"
 	TaskCancel = "task_cancel"
 )
 
-// TaskTools returns the names of these tools.
+// TaskTools returns the names of the server's tools for tasks.
 func TaskTools() []string { return []string{TaskStatus, TaskWait, TaskCancel} }
 
 // Capabilities are the capabilities of a client that the server uses, and its name.
@@ -258,7 +257,8 @@ func parseElicitation(v json.RawMessage) (form, url bool) {
 	return form || !url, url
 }
 
-// acceptsUI reports whether the client can show documents of type UIMimeType. A client without a list of types can.
+// acceptsUI reports whether the client can show documents of type UIMimeType. It returns true for a client without a
+// list of types.
 func acceptsUI(mimeTypes json.RawMessage) bool {
 	any := false
 	for e := range rawjson.Elements(mimeTypes) {
@@ -294,7 +294,7 @@ func (e *Extra) AppendMembers(b *rawjson.Builder) { appendAll(b, e.Members) }
 // AppendMeta appends the members to an open _meta.
 func (e *Extra) AppendMeta(b *rawjson.Builder) { appendAll(b, e.Meta) }
 
-// AppendOwnMeta appends a _meta with only these members, if there are any.
+// AppendOwnMeta appends a _meta with only the members of e, if there are any.
 func (e *Extra) AppendOwnMeta(b *rawjson.Builder) {
 	if len(e.Meta) > 0 {
 		b.Name("_meta").Object()

@@ -4,8 +4,8 @@ package revision
 
 import "mcp-bash/pkg/wire/mcp"
 
-// A Revision is a published revision of the protocol that begins with a handshake. Its fields are what the server does
-// differently in it.
+// A Revision is a published revision of the protocol that begins with a handshake. Its fields describe the behaviour of
+// the server in this revision.
 type Revision struct {
 	Name         string
 	ListChanged  bool // list_changed and completions are advertised and sent
@@ -16,7 +16,7 @@ type Revision struct {
 	Priming      bool // a stream of HTTP begins with an event that has only an id
 }
 
-// revisions are those that the server speaks, newest first.
+// revisions are the revisions with a handshake that the server supports, newest first.
 var revisions = [...]Revision{
 	{Name: "2025-11-25", ListChanged: true, Instructions: true, Links: true, Priming: true,
 		BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
@@ -62,5 +62,5 @@ const (
 	MetaSubscriptionID = mcp.MetaPrefix + "subscriptionId"
 )
 
-// Versions returns the names of all revisions that the server speaks, newest first.
+// Versions returns the names of all revisions that the server supports, newest first.
 func Versions() []string { return append([]string{Stateless}, Names()...) }

@@ -13,7 +13,7 @@ import (
 // A Context is a trace context. Malformed and missing values are "".
 type Context struct{ Parent, State, Baggage string }
 
-// read returns the valid values. A state belongs to its parent.
+// read returns the valid values. A state is valid only with a parent.
 func read(parent, state, baggage string) (c Context) {
 	if isTraceparent(parent) {
 		c.Parent = parent
@@ -33,7 +33,7 @@ func OfMeta(meta json.RawMessage) Context {
 }
 
 // OfHeader returns the context in a header of net/http, whose lists may be in several lines. It shares no memory with
-// the header. Programs without net/http contain this package. It would take 1.2 MB.
+// the header. It does not import net/http, which would add 1.2 MB to programs.
 func OfHeader(h map[string][]string) Context {
 	parent, baggage := h["Traceparent"], h["Baggage"]
 	if len(parent) != 1 && len(baggage) == 0 {
@@ -46,7 +46,7 @@ func OfHeader(h map[string][]string) Context {
 	return Context{strings.Clone(c.Parent), strings.Clone(c.State), strings.Clone(c.Baggage)}
 }
 
-// Or returns the context with values of another one in the place of missing ones.
+// Or returns the context. Missing values are replaced by those of other.
 func (c Context) Or(other Context) Context {
 	if c.Parent == "" {
 		c.Parent, c.State = other.Parent, other.State

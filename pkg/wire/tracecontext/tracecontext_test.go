@@ -28,7 +28,7 @@ func TestOfMeta(t *testing.T) {
 	}
 }
 
-// H-14: the header counts like _meta, and only where _meta has nothing. Repeated lists are one list.
+// H-14: the header replaces values that _meta lacks. Repeated lists are one list.
 func TestOfHeader(t *testing.T) {
 	const other = "00-11111111111111111111111111111111-2222222222222222-00"
 	header := func(lines ...string) http.Header {
@@ -66,7 +66,7 @@ func TestOfHeader(t *testing.T) {
 	}
 }
 
-// No value of a stranger adds a variable or a line to the environment of a script.
+// FuzzOfHeader: no value of a client adds a variable or a line to the environment of a script.
 func FuzzOfHeader(f *testing.F) {
 	f.Add(parent, "a=1,b@v/x=2 3", "k = v;p , q=%20")
 	f.Add("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x", "", ",,=")

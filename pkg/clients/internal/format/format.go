@@ -35,8 +35,8 @@ func Unusual(path []string) error {
 	return fmt.Errorf("%s has a layout that cannot be edited automatically; change it by hand", strings.Join(path, "."))
 }
 
-// Nested returns a value in an object for each name, the first one outside. If list is true, a list replaces the first
-// object, because the value has its name inside.
+// Nested returns a value inside of one object for each name. The first name is the outermost object. If list is true, a
+// list replaces this object, because the value contains its name.
 func Nested(value json.RawMessage, names []string, list bool) json.RawMessage {
 	if list && len(names) > 0 {
 		var b rawjson.Builder

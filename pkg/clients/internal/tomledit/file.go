@@ -29,7 +29,7 @@ type File struct {
 	text    []byte
 	all     map[string]any // the content; never changed
 	headers []header
-	strings map[string]span // where single texts are, by joined path
+	strings map[string]span // the positions of strings, by joined path
 }
 
 type header struct {
@@ -81,7 +81,7 @@ func Open(text []byte) (*File, error) {
 			}
 		}
 	}
-	if err := toml.Unmarshal(text, &f.all); err != nil { // this parser knows the line of an error
+	if err := toml.Unmarshal(text, &f.all); err != nil { // this parser's errors have a line
 		return nil, placed(err)
 	}
 	if err := p.Error(); err != nil {
@@ -133,7 +133,7 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 		return format.Unusual(path)
 	case isTable:
 		place := len(f.text)
-		for i, h := range f.headers { // after the last table next to it
+		for i, h := range f.headers { // insert after the last table with the same parent
 			if len(path) > 2 && isBelow(h.path, path[:len(path)-1]) {
 				place = f.blockEnd(i)
 			}
@@ -231,8 +231,7 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 	return nil
 }
 
-// without returns a copy of a table without the value at a path and without parents that are
-// empty then.
+// without returns a copy of a table without the value at a path, and without parents that become empty.
 func without(table map[string]any, path []string) map[string]any {
 	inner, isTable := table[path[0]].(map[string]any)
 	if len(path) > 1 && !isTable {
@@ -249,8 +248,8 @@ func without(table map[string]any, path []string) map[string]any {
 	return rest
 }
 
-// maxKeys limits the number of keys in a file. Parts of dotted keys and headers count, and tables and arrays in values.
-// The decoder compares each key with all previous keys, so its time is quadratic.
+// maxKeys limits the number of keys in a file, because the decoder's time is quadratic: it compares each key with all
+// previous ones. Parts of dotted keys and headers count. Tables and arrays in values count, too.
 const maxKeys = 5000
 
 func keysIn(n *unstable.Node) (count int) {

@@ -34,7 +34,7 @@ func TestFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // twice is once
+			for range 2 { // the second time changes nothing
 				if err := f.Set(json.RawMessage(entry), "servers", "demo"); err != nil {
 					t.Fatal(err)
 				}
@@ -80,7 +80,7 @@ func TestFileInside(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", f.Bytes(), want)
 	}
 
-	// A table that an entry lacks goes to the entry.
+	// A missing table is inserted next to the entry.
 	f, err = Open([]byte("[servers.demo]\ncommand = \"c\"\n\n[last]\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -200,8 +200,8 @@ func repeated(format string, n int) string {
 	return b.String()
 }
 
-// CLI-711: a file has a bounded number of keys, however they are written, because the decoder's work grows with the
-// square of it. A file beyond the bound is refused before it is decoded.
+// CLI-711: the number of keys in a file is limited in every notation, because the decoder's work grows with its square.
+// A file above the limit is an error before it is decoded.
 func TestMaxKeys(t *testing.T) {
 	for _, tc := range []struct {
 		name, before, each, after string

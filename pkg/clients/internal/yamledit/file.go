@@ -78,7 +78,7 @@ func (f *File) Bytes() []byte { return f.text }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// A step is a name of a path with its value.
+// A step is one name of a path, with its value in the file.
 type step struct {
 	at     *yaml.Node // the key, or the item of a list
 	value  *yaml.Node
@@ -206,7 +206,7 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 	switch {
 	case isNull(node) && node.Value == "" && node.Anchor == "":
 	case node.Style&yaml.FlowStyle != 0:
-		// Empty brackets are removed. They return when the last entry is removed.
+		// Empty brackets are removed. Removing the last entry restores them.
 		from := max(1, f.offset(node))
 		rest := string(text[from-1:])
 		if node.Line != line || !strings.HasPrefix(rest, " {}") && !strings.HasPrefix(rest, " []") {
@@ -467,7 +467,7 @@ func appendScalar(dst []byte, n *yaml.Node) []byte {
 	return rawjson.AppendString(dst, n.Value)
 }
 
-// without returns the tree without the value at a path, and without parents that are empty then.
+// without returns the tree without the value at a path, and without parents that become empty.
 func (f *File) without(path []string) *yaml.Node {
 	rest, _ := Open(f.text, f.list) // it was opened before
 	steps, _ := rest.follow(path)

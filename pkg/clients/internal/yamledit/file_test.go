@@ -9,7 +9,7 @@ import (
 
 const entry = `{"enabled":true,"cmd":"/bin/x","args":[],"envs":{"A":"1","yes":"a: b # c"},"timeout":300}`
 
-// laidOut returns the entry as it is in a file.
+// laidOut returns the text of the entry in a file.
 func laidOut(indent, br string) string {
 	lines := []string{"demo:", "  enabled: true", "  cmd: /bin/x", "  args: []", "  envs:", "    A: \"1\"",
 		"    \"yes\": \"a: b # c\"", "  timeout: 300"}
@@ -43,7 +43,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// The same for a list of entries with names.
+// A list of entries with names: the same tests.
 func TestFileList(t *testing.T) {
 	const named = `{"name":"demo","command":"/bin/x","env":{"A":"1"}}`
 	demo := "- name: demo\n    command: /bin/x\n    env:\n      A: \"1\"\n"

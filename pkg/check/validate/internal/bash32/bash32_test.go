@@ -85,7 +85,7 @@ func TestNothingNew(t *testing.T) {
 		"((BASH_VERSINFO[0] >= 4)) && declare -A map", "if [[ $BASH_VERSION > 4 ]]; then mapfile x; fi",
 		`y=${x// /"$b"}`, `y=a${x// /";"}b`, `[[ ${x// /"$b"} == y ]]`, `y="${x// /$b}"`, `y="${x//"a"/b}"`, `y="${x:-"$b"}"`,
 		`y="${x// /\"}"`, `y="${x// /$'\n'}"`, "cat <<'E'\n${x// /\"$b\"}\nE",
-		"if then", // Bash reports it better
+		"if then", // Bash reports it
 	} {
 		if found := newerIn([]byte(text + "\n")); found != nil {
 			t.Errorf("%s: %+v", text, found)
@@ -150,7 +150,7 @@ func FuzzNewer(f *testing.F) {
 	})
 }
 
-// T-34.
+// T-34: Defines finds functions, and not comments or strings.
 func TestFunction(t *testing.T) {
 	for text, want := range map[string]struct {
 		line  int

@@ -18,7 +18,7 @@ type Script struct {
 	Settings  []Setting
 	Commands  []Command
 	Compared  []Comparison
-	Written   []Name // files that redirections write, without those whose path is computed and those in /dev
+	Written   []Name // files that redirections write, except computed paths and /dev
 
 	file          *syntax.File
 	checksVersion bool
@@ -274,10 +274,10 @@ func printsText(n *syntax.CallExpr) bool {
 
 type reader struct {
 	found *Process
-	fed   bool // "exec <file" has redirected the standard input of the rest
+	fed   bool // "exec <file" redirected the standard input of the following commands
 }
 
-// statement reads a statement. fed means that its standard input is not that of the process.
+// statement examines a statement. fed means that its standard input is redirected.
 func (r *reader) statement(s *syntax.Stmt, fed bool) {
 	for _, redirect := range s.Redirs {
 		switch redirect.Op {
@@ -313,7 +313,7 @@ func (r *reader) command(c syntax.Command, fed bool) {
 		r.statement(n.X, fed)
 		r.statement(n.Y, fed || n.Op == syntax.Pipe || n.Op == syntax.PipeAll)
 		return
-	case *syntax.FuncDecl: // its caller decides
+	case *syntax.FuncDecl: // the caller determines its standard input
 		r.statement(n.Body, true)
 		return
 	case *syntax.CallExpr:

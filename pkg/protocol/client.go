@@ -39,7 +39,7 @@ type Client struct {
 	offered   *methods.Client // nil in minimal mode
 	caller    Caller
 	stop      context.CancelCauseFunc
-	greeted   atomic.Pointer[events.Event] // of the end of a recorded session
+	greeted   atomic.Pointer[events.Event] // the event of the session's end; nil: not recorded
 	watchdog  *time.Timer                  // ends a slow shutdown; belongs to the goroutine that accepts messages
 }
 
@@ -116,7 +116,7 @@ func (c *Client) AwaitRoom() {
 	c.session.ReportMissed()
 }
 
-// Full reports whether AwaitRoom could wait.
+// Full reports whether the client's requests use too much memory.
 func (c *Client) Full() bool { return c.requests.Full() }
 
 // Busy reports whether the client waits for something: a running request or task, an open question, a
@@ -126,12 +126,12 @@ func (c *Client) Busy() bool {
 }
 
 // InUse reports whether the client must stay: it is busy, or it can still fetch the answer of a task or a stored
-// result. Transports end no other client for being idle.
+// result. Transports only end idle clients that are not in use.
 func (c *Client) InUse() bool {
 	return c.Busy() || c.tasks.Keeps() || c.offered != nil && c.offered.HasResults()
 }
 
-// Warn logs a message if the session is ready.
+// Warn logs a warning if the session is ready.
 func (c *Client) Warn(message string) {
 	if c.session.At(session.Ready) {
 		c.session.Log(mcp.Warning, session.LogCore, message)
@@ -205,8 +205,8 @@ type Task interface {
 	Slow() *atomic.Bool
 }
 
-// lifecycle handles the methods that move the session (protocol section 7), and those that are
-// accepted in every phase. It reports whether the message was one of them.
+// lifecycle handles a message that changes the phase of the session (protocol section 7) or is accepted in every
+// phase. It reports whether it has handled the message.
 func (c *Client) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool, out Sink) bool {
 	s := c.session
 	switch m.Method {
@@ -257,7 +257,7 @@ func (c *Client) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool, out Sink
 	return true
 }
 
-// initialize begins the session, and records that.
+// initialize begins the session, and records its beginning.
 func (c *Client) initialize(m *jsonrpc.Message, inBatch bool, out Sink) {
 	g, err := c.handshake.Greet(m, inBatch)
 	if err != nil {

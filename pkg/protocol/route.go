@@ -26,9 +26,9 @@ import (
 	"mcp-bash/pkg/wire/tracecontext"
 )
 
-// Accept handles one message. It answers messages that cost nothing, and returns a request that
-// the transport runs. The result is nil if there is nothing to run. Everything that the message
-// causes goes to out. The message can be overwritten after the return.
+// Accept handles one message. It answers cheap requests itself, and returns any other request as a Task that the
+// transport must run. The result is nil if there is nothing to run. Everything that the message causes goes to out.
+// The message can be overwritten after the return.
 func (c *Client) Accept(message []byte, out Sink) Task {
 	m, err := jsonrpc.Parse(message)
 	if err != nil {
@@ -86,7 +86,7 @@ func Stateless(m *jsonrpc.Message) (version json.RawMessage, ok bool) {
 // IsStateless reports whether a revision belongs to the stateless protocol.
 func IsStateless(version string) bool { return version == revision.Stateless }
 
-// Speaks reports whether a session has a revision.
+// Speaks reports whether the session uses a revision.
 func (c *Client) Speaks(version string) bool { return c.session.Revision.Load().Name == version }
 
 // PrimesStreams reports whether a stream to the client begins with an event that has only an id.
@@ -293,9 +293,9 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 	return invalid.WithData("Missing method")
 }
 
-// schedule makes a request from a message. If methods lacks its method, it sends an error and returns nil. The message
-// points into the transport's buffer, so the request gets copies. The id has its own, because it can outlive the rest
-// (see [calls.Request.Shed]).
+// schedule makes a request from a message. If methods lacks its method, it sends an error and returns nil. The
+// message points into the transport's buffer, so the request gets copies. The id has a separate copy, because it can
+// outlive the rest (see [calls.Request.Shed]).
 func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods, protocol calls.Protocol,
 	client calls.ClientSession, out Sink) *calls.Request {
 	refuse := func(e *mcp.Error) *calls.Request {

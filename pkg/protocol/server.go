@@ -33,8 +33,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Log sends messages about the project, which belong to no single client, to all clients. It writes to standard error
-// if no client takes log messages, or if the operator is not the client.
+// A Log sends messages about the project, which belong to no single client, to all clients. It writes to standard
+// error if no client takes log messages, or if the operator may be somebody else than the client.
 type Log struct {
 	console  *console.Console
 	stderr   *session.Session
@@ -42,7 +42,8 @@ type Log struct {
 	sessions sync.Map // of *session.Session
 }
 
-// NewLog returns a Log without clients. operator means that clients can be others than the operator.
+// NewLog returns a Log without clients. operator means that standard error has its own reader, the operator, and
+// always gets the messages.
 func NewLog(c *console.Console, operator bool) *Log {
 	return &Log{console: c, stderr: session.NewSession(nil, c, nil), operator: operator}
 }
@@ -137,8 +138,8 @@ func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Pa
 	return of[tool]
 }
 
-// OwesTasks reports whether the end of the server would take the answer of a task from its client. See
-// [tasks.Table.Owed] for the time.
+// OwesTasks reports whether a client would lose the answer of a task if the server ended now. See [tasks.Table.Owed]
+// for the time.
 func (s *Server) OwesTasks(since time.Time) bool { return s.tasks.Owed(since) }
 
 // End waits for a check of the lists in progress, for within at most, and prevents later ones. Cancel the server's
@@ -164,8 +165,8 @@ type Owner = seal.Owner
 // Self returns the identity of this process for other replicas.
 func (s *Server) Self() Owner { return s.self.Owner }
 
-// NewSessionID returns an id for a session of a caller, which nobody can guess. If this process has a URL, the id names
-// it to other replicas.
+// NewSessionID returns an unguessable id for a session of a caller. If this process has a URL, the id names it to
+// other replicas.
 func (s *Server) NewSessionID(caller *auth.Identity) string {
 	id := rand.Text()
 	if s.self.URL != "" {
@@ -191,8 +192,8 @@ func (s *Server) SessionOwner(id string, caller *auth.Identity) Owner {
 	return s.self.Find(name, sessionBound(random, caller))
 }
 
-// Owner returns the replica that has what a request names: the suspended call of a retry, a task, or a stored result.
-// The error is the answer if that replica cannot be reached. The owner is zero for all requests that this process
+// Owner returns the replica that has the suspended call, the task or the stored result that a request names. The
+// error is the answer if that replica cannot be reached. The owner is zero for all requests that this process
 // answers. A transport passes others on to the replica.
 func (s *Server) Owner(caller *auth.Identity, method string, params *mcp.Params) (o Owner, gone *mcp.Error) {
 	if id := tasks.IDOf(method, params); id != "" {

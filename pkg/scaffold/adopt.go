@@ -165,13 +165,13 @@ func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (
 		return nil, err
 	}
 	t.Words, t.Program, t.Source = []string{words}, program, wrap.Source{File: words, Script: true}
-	// The capabilities contain the project.
+	// The capabilities include reading the project.
 	t.Reads = slices.DeleteFunc(t.Reads, func(read string) bool { return fsys.Within(p.Root, read) })
 	return wrap.New(t, wrap.Selection{})
 }
 
-// copyFolder copies the files of a folder into a folder of the project: scripts, and the files next to them. Files
-// that are there with the same text stay.
+// copyFolder copies the files of a folder into a folder of the project: scripts, and the files next to them. Existing
+// files with the same text are kept.
 func copyFolder(w *writer, folder *adopt.Folder, to string) error {
 	from, err := os.OpenRoot(folder.Dir)
 	if err != nil {

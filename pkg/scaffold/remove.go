@@ -154,8 +154,8 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 	return uses, nil
 }
 
-// wordsIn returns those of the given words that a file contains as whole words. A file that is too large or cannot be
-// read counts as having all of them.
+// wordsIn returns the given words that a file contains as whole words. A file that is too large or cannot be read
+// counts as having all of them.
 func wordsIn(file string, words []string) []string {
 	text, err := boundedfile.Read(file, maxWrapped)
 	if err != nil {

@@ -74,7 +74,7 @@ func (s *process) announce() {
 		notice("mcp-bash startup: transport=%s command=%s cwd=%s project_root=%s json_tool=%s", transport,
 			shell.Quote(exe), shell.Quote(s.Dir), shell.Quote(p.Root), shell.Quote(tool))
 	}
-	if s.HTTP == nil && !p.Logging.Startup { // a single client rarely meets the defaults
+	if s.HTTP == nil && !p.Logging.Startup { // a single client rarely reaches the default limits
 		reduced = slices.DeleteFunc(reduced, func(r bounds.Reduction) bool { return !r.Set })
 	}
 	for _, line := range bounds.Lines(reduced) {
@@ -94,7 +94,7 @@ func (s *process) announce() {
 }
 
 // requirements reports the programs of server.d/requirements.json that this machine lacks. It starts no program, so
-// versions are for validate and doctor.
+// it checks no versions. validate and doctor do.
 func (s *process) requirements() {
 	r, err := requirements.Read(s.project)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *process) requirements() {
 
 const snapshotTimeout = 5 * time.Second
 
-// snapshot writes a file about the environment for readers of the logs of a CI run. It contains sizes and counts, never
+// snapshot writes a file about the environment to the logs of a CI run. The file contains sizes and counts, never
 // values.
 func (s *process) snapshot() {
 	env := s.project.Env
@@ -161,8 +161,8 @@ const gettingStarted = `mcp-bash is running, but it does not know which project 
 More: README.md#quick-start, docs/PROJECT-STRUCTURE.md, docs/ROOTS.md
 `
 
-// makeBootstrap makes the project that is served without another one. It removes settings from env
-// that would change it.
+// makeBootstrap makes the project that is served if no other project is found. It removes settings from env that
+// would change it.
 func makeBootstrap(env project.Env) (*project.TempDir, error) {
 	dir, err := project.MakeBootstrapDir(env)
 	if err != nil {

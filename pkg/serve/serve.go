@@ -1,5 +1,5 @@
-// Package serve is a running server: it opens the project, connects the client on standard input
-// and output, and ends everything in order.
+// Package serve runs a server: it opens the project, connects the client on standard input and output, and ends
+// everything in order.
 //
 // [Serve] is the whole life of the process. It makes the engine of a project (package engine), and
 // one transport: package stdio for one client, or package httpd for any number. It then waits for
@@ -76,7 +76,7 @@ type transport interface {
 	Close()
 }
 
-// cleanDelay keeps the search for files of killed runs away from the start, when a client waits.
+// cleanDelay delays the search for files of killed runs, because a client waits for the start.
 const cleanDelay = 200 * time.Millisecond
 
 // Serve starts the server, serves its clients, and returns the exit code.
@@ -151,10 +151,10 @@ func background[T any](f func() (T, error)) func() (T, error) {
 }
 
 const (
-	// killGrace is how long scripts get to end on SIGTERM and die on SIGKILL. Then the server ends
-	// anyway, and the system kills the rest (pkg/run/script).
+	// killGrace is how long scripts may take to end after SIGTERM and SIGKILL. Then the server ends anyway, and the
+	// system kills the remaining scripts (pkg/run/script).
 	killGrace = 3 * time.Second
-	// lastGrace is how long standard error may take at the end.
+	// lastGrace is how long the last lines to standard error may take.
 	lastGrace = time.Second
 )
 
@@ -225,7 +225,7 @@ func (p *process) kill(signals <-chan os.Signal, silent bool) {
 	}
 }
 
-// cleanUp removes the files of this run, unless the operator wants them.
+// cleanUp removes the files of this run, unless the operator has chosen to keep them.
 func (p *process) cleanUp(signals <-chan os.Signal) {
 	p.transport.Close()
 	p.scrape.Close()
@@ -261,9 +261,9 @@ func (p *process) endScripts(signals <-chan os.Signal) {
 	}
 }
 
-// catchSignals returns the signals that end the server. They are the given ones, or else those of the process. The
-// start need not wait until they are caught, but caught does. Before that, they end the process as usual. SIGPIPE is
-// caught and dropped, because a write reports a closed pipe. Scripts would inherit an ignored signal.
+// catchSignals returns the signals that end the server. They are the given ones, or else those of the process. They
+// are caught on another goroutine, and caught waits until then. Before that, signals end the process as usual.
+// SIGPIPE is caught and dropped, because a write reports a closed pipe. Scripts would inherit an ignored signal.
 func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func()) {
 	if given != nil {
 		return given, func() {}

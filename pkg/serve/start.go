@@ -53,7 +53,7 @@ type starter struct {
 	parent    int
 	listener  *httpd.Listener // nil: the client is on Streams
 	gate      *httpd.Gate     // of listener
-	scrape    *scrape.Server  // nil: nobody reads the metrics
+	scrape    *scrape.Server  // nil: no metrics
 	metrics   *metrics.Metrics
 	bootstrap *project.TempDir
 	project   *project.Project
@@ -206,7 +206,7 @@ func (st *starter) checkLock() (err error) {
 	return nil
 }
 
-// quietEnv is P-1306 before the settings are read.
+// quietEnv returns Settings.Quiet before the settings are read (P-1306).
 func quietEnv(env project.Env) bool {
 	level := env["MCPBASH_LOG_LEVEL"]
 	return env["MCPBASH_QUIET"] == "true" || level != "" && mcp.ParseLevelSetting(level) >= mcp.Err
@@ -216,7 +216,7 @@ func quietEnv(env project.Env) bool {
 const profileTime = 5 * time.Second
 
 // sourceProfile sources the login profile that the launcher of a bundle names, and adopts the variables that changed.
-// Desktop programs start servers without the PATH of a login shell. The server starts whatever happens.
+// Desktop programs start servers without the PATH of a login shell. An error does not prevent the start.
 func (st *starter) sourceProfile() error {
 	p := st.project
 	file := p.Env["MCPBASH_LOGIN_PROFILE"]
@@ -236,7 +236,7 @@ func (st *starter) sourceProfile() error {
 	return nil
 }
 
-// sourceEnv sources server.d/env.sh if the operator wants it, and reads the project again with the result.
+// sourceEnv sources server.d/env.sh if the operator has enabled it, and reads the project again with the result.
 func (st *starter) sourceEnv() error {
 	p := st.project
 	if st.bootstrap != nil || p.Env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
@@ -301,8 +301,8 @@ func (st *starter) readRoots() (err error) {
 	return startError("", err)
 }
 
-// readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens. Without either,
-// the server would permit more, or lose calls.
+// readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens. An error in
+// either ends the start, because the server would permit more, or lose calls.
 func (st *starter) readReplica() (err error) {
 	if err := st.project.Meta.BadScopes; err != nil {
 		return err
@@ -483,11 +483,11 @@ func (st *starter) newTransport(server *protocol.Server) transport {
 		func(conn protocol.Connection) stdio.Client { return server.NewClient(conn, protocol.Caller{}) })
 }
 
-// usualMemory is more than a server needs for small messages, in bytes.
+// usualMemory is an upper bound for the memory of a server with small messages, in bytes.
 const usualMemory = 32 << 20
 
-// limitMemory makes the garbage collector work harder above twice the memory of pending messages,
-// because many large messages leave as much garbage. GOMEMLIMIT has precedence.
+// limitMemory makes the garbage collector run more often above twice the memory of pending messages, because large
+// messages leave much garbage. GOMEMLIMIT has precedence.
 func limitMemory(pending int) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(2*int64(pending) + usualMemory)

@@ -81,7 +81,7 @@ func (r *reader) operands() (list []*Argument) {
 	return list
 }
 
-// words gives arguments the names and texts of the usage text, where the code has nothing.
+// words gives arguments the names and texts of the usage text, where the code has none.
 func (r *reader) words(operands []*Argument) {
 	h := r.help
 	for _, o := range h.Options {
@@ -238,7 +238,8 @@ func dashed(file *syntax.File) map[string]bool {
 	return names
 }
 
-// line returns the line of the first such command below a node, or 0. none reports that "$@" can be empty there.
+// line returns the line of the first command below a node that reads standard input, or 0. none reports that "$@" can
+// be empty there.
 func (f *inputFinder) line(root syntax.Node, none bool) (line int) {
 	syntax.Walk(root, func(n syntax.Node) bool {
 		if line > 0 {
@@ -291,7 +292,7 @@ func (f *inputFinder) lineOf(c *syntax.CallExpr, none bool) int {
 	return 0
 }
 
-// canBeEmpty reports whether a word can be no word at all: a list, or an operand without quotes.
+// canBeEmpty reports whether a word can expand to no word at all, like an empty list or an unquoted operand.
 func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
 	p := parameter(w)
 	if p == nil || p.Length {

@@ -83,7 +83,8 @@ func (r *reader) isWord(name string) bool {
 	return f.key != "" && name == f.key || f.place > 0 && position(name)+f.shifted == f.place && position(name) > 0
 }
 
-// operand returns the argument that is now at a place, from 1, or nil if the word there is not one of the caller.
+// operand returns the argument that is now at a place, from 1, or nil if the word at the place is no argument of the
+// script.
 func (r *reader) operand(place int, at syntax.Pos) *Argument {
 	f := r.frame
 	place += f.shifted
@@ -203,7 +204,7 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 	}
 }
 
-// bind reads an assignment. Each run makes it if certain.
+// bind reads an assignment. certain means that each run of the script makes it.
 func (r *reader) bind(s *syntax.Assign, certain bool) {
 	if s.Index != nil {
 		r.use(s.Index)
@@ -290,7 +291,7 @@ func (r *reader) bindTo(a *Argument, name string, appends bool) {
 	r.byVariable[name] = a
 }
 
-// store records that the branch for other words stores the word: it is the next operand.
+// store records that the branch for other words stores the word in a variable. The word becomes the next operand.
 func (r *reader) store(name string, at syntax.Pos) {
 	if r.byVariable[name] != nil {
 		return

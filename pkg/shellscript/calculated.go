@@ -8,12 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A calculation finds the arguments that can reach an arithmetic expression, directly or through variables. There Bash
-// runs the command in x[$(command)], so these arguments must be integers. The order of the commands does not matter. If
-// the way of a text is not known, all arguments are integers.
+// A calculation finds the arguments that can reach an arithmetic expression, directly or through variables. There
+// Bash runs the command in x[$(command)], so these arguments must be integers. The order of the commands does not
+// matter. If it is not known how a text reaches the expression, all arguments are integers.
 //
-// An argument is plain text, without commands, if the number is only part of it. So it is if the output of a program
-// can contain it: $(du "$x"). Then other arguments are plain, too, because arithmetic reads variables by their names.
+// An argument is plain text, without commands, if only a part of it is a number, or if the output of a program can
+// contain it: $(du "$x"). Then all other arguments are plain, too, because arithmetic reads variables by their names.
 type calculation struct {
 	*reader
 	operands []*Argument
@@ -23,7 +23,7 @@ type calculation struct {
 // A way describes how a text reaches an expression.
 type way struct {
 	names bool // each word in the text is the name of a variable, as in an expression
-	plain bool // with other text
+	plain bool // only a part of the text is an argument
 }
 
 // evaluated are variables whose texts Bash evaluates itself, or expands.
@@ -58,7 +58,7 @@ func contains(outer, inner syntax.Node) bool {
 	return outer.Pos().Offset() <= inner.Pos().Offset() && inner.End().Offset() <= outer.End().Offset()
 }
 
-// once reports whether something is new on a way.
+// once reports whether the calculation has not followed what in the way w before.
 func (c *calculation) once(what string, w way) bool {
 	key := fmt.Sprint(what, w.plain)
 	was := c.seen[key]
@@ -163,8 +163,8 @@ func (c *calculation) variable(name string, w way) {
 	c.follow(c.texts["="+name], w)
 }
 
-// positional follows an argument of a function or of the script, or all of them if n is 0. It is known if the reader
-// found what the argument is there.
+// positional follows an argument of a function or of the script, or all of them if n is 0. known means that the
+// reader has found which argument it is.
 func (c *calculation) positional(in string, n int, known bool, w way) {
 	w.names = false
 	if in == "" || c.passed[in] {

@@ -10,7 +10,7 @@ import (
 type facts struct {
 	functions   map[string]*syntax.FuncDecl
 	values      map[string][]*syntax.Assign // of variables
-	texts       map[string][]place          // of variables; "" is one whose name is known only later
+	texts       map[string][]place          // of variables; "" is one whose name is known only at run time
 	calls       map[string][]place          // by the command and, with "shift " and "set ", by the function
 	keyed       map[string]bool             // associative arrays
 	expressions []place                     // arithmetic, in which Bash runs the command in x[$(command)]

@@ -11,7 +11,7 @@ import (
 // A frame has the values of $1, $2 … at a place of the script.
 type frame struct {
 	shifted int                  // words that were taken off the front
-	before  map[string]*Argument // in a function, what the variables were that it sets
+	before  map[string]*Argument // in a function: the earlier arguments of the variables that it sets
 	words   []*Argument          // in functions and branches, and after set -- WORDS; nil: those of the caller
 	option  *Argument            // the option in whose branch this is
 	literal string               // the first variable in the branch with a literal value
@@ -25,7 +25,7 @@ type frame struct {
 	place   int                  // the place of the word, or 0
 }
 
-// statements reads statements that get the arguments of the script. Each run executes them if certain.
+// statements reads statements that get the arguments of the script. certain means that each run executes them.
 func (r *reader) statements(list []*syntax.Stmt, certain bool) {
 	for _, stmt := range list {
 		r.statement(stmt, certain)
@@ -278,8 +278,8 @@ func (r *reader) within(f *frame, list []*syntax.Stmt, certain bool) {
 	r.frame = outer
 }
 
-// set reads set -- WORDS. From here on, places count the new words. The places stay if all old words are among them, or
-// if a word contains an argument and more. A list of operands is put back.
+// set reads set -- WORDS. From here on, places count the new words. The places stay if all old words are among them,
+// or if a word contains an argument and more. A list of collected operands becomes the words again.
 func (r *reader) set(c *syntax.CallExpr, certain bool) {
 	words := c.Args[2:]
 	list, several, stays := []*Argument{}, false, !certain

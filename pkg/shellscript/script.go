@@ -133,7 +133,7 @@ type Doubt struct {
 	Line int
 }
 
-// A SyntaxError is an error that Bash has with a script too, or a script that is nested too deeply.
+// A SyntaxError means that Bash cannot read the script either, or that the script is nested too deeply.
 type SyntaxError struct {
 	Line  int
 	Cause string
@@ -147,7 +147,8 @@ var ErrSize = fmt.Errorf("larger than %d bytes", MaxSize)
 // Files reads a file by its path from the folder of the script, such as ../lib.sh, or returns nil.
 type Files func(name string) []byte
 
-// Read reads a script of Bash or a POSIX shell. Errors are [ErrSize] and [*SyntaxError].
+// Read reads a script of Bash or a POSIX shell. nextTo reads files that the script sources; it may be nil. Errors are
+// [ErrSize] and [*SyntaxError].
 func Read(text []byte, nextTo Files) (*Script, error) {
 	if len(text) > MaxSize {
 		return nil, ErrSize
@@ -219,7 +220,7 @@ func parse(text []byte) (*syntax.File, error) {
 	return file, deep(file)
 }
 
-// maxDepth limits how deep the nodes of a script can be in each other. Rules look at what is below a node.
+// maxDepth limits how deep the nodes of a script can be in each other, because rules look at all nodes below a node.
 const maxDepth = 2000
 
 // deep returns an error for a script that is nested too deeply.

@@ -42,7 +42,8 @@ func (t test) name() string {
 // maxTest limits the size of a condition that is understood, in bytes.
 const maxTest = 2000
 
-// tests returns the facts that follow if a condition has a truth. One of them is enough if the script then ends.
+// tests returns the facts that follow if a condition has a truth. If the condition ends the script, each fact alone
+// is enough to end it.
 func tests(stmt *syntax.Stmt, truth bool) []test {
 	if stmt.End().Offset()-stmt.Pos().Offset() > maxTest {
 		return nil

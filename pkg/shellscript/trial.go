@@ -128,7 +128,7 @@ func (p *proof) compares(cond *syntax.Stmt, in string) bool {
 	return is && !cond.Negated
 }
 
-// equals reports the same of [[ … ]].
+// equals is [proof.compares] for a condition in [[ … ]].
 func (p *proof) equals(x syntax.TestExpr, in string) bool {
 	if or, ok := x.(*syntax.BinaryTest); ok && or.Op == syntax.OrTest {
 		return p.equals(or.X, in) || p.equals(or.Y, in)
@@ -180,7 +180,7 @@ func (p *proof) ends(list []*syntax.Stmt, arguments []*syntax.Word) bool {
 	return false
 }
 
-// succeeds reports whether a command is one that does not fail: it prints a text.
+// succeeds reports whether a command cannot fail, because it only prints a text.
 func (p *proof) succeeds(stmt *syntax.Stmt) bool {
 	name := programOf(stmt.Cmd)
 	return p.functions[name] != nil || slices.Contains([]string{"echo", "printf", "cat", "shift"}, name)

@@ -50,7 +50,7 @@ func textOf(parts []syntax.WordPart, quoted bool, expand expander) (text string,
 	return b.String(), known
 }
 
-// literal returns the text of a word without expansions, and whether it is one.
+// literal returns the text of a word, and whether the word is literal: it has no expansions.
 func literal(w *syntax.Word) (string, bool) {
 	if w == nil {
 		return "", true

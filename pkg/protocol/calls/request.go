@@ -17,12 +17,12 @@ import (
 	"mcp-bash/pkg/wire/tracecontext"
 )
 
-// A Handler answers a request. The error is an [*mcp.Error] for the client. Any other error
-// becomes "Internal error". With an error, only the work of the answer counts, which may be nil.
+// A Handler answers a request. The error is an [*mcp.Error] for the client. Any other error becomes "Internal error".
+// Next to an error, only the Work of the answer is used, and the answer may be nil.
 type Handler = func(ctx context.Context, r *Request) (*Answer, error)
 
-// A Protocol is a generation of the protocol. The server speaks two at once, and each request
-// belongs to one of them: the handshake protocol or the stateless protocol.
+// A Protocol is the handshake protocol or the stateless protocol. The server speaks both at once, and each request
+// belongs to one of them.
 type Protocol interface {
 	// Handle calls the handler of the request's method.
 	Handle(ctx context.Context, r *Request) (*Answer, error)
@@ -30,7 +30,7 @@ type Protocol interface {
 	Extra(r *Request, a *Answer) mcp.Extra
 	// Fault translates an error into the codes of the protocol.
 	Fault(e *mcp.Error) *mcp.Error
-	// Asker returns an asker whose questions go to out. It is nil if the protocol asks by answers.
+	// Asker returns the asker that sends a script's questions to out. It returns nil in the stateless protocol.
 	Asker(out session.Sink) mcp.Asker
 }
 
@@ -53,11 +53,11 @@ type ClientSession struct {
 type Call interface {
 	// Serving returns the request that serves the call now, or nil while the call is suspended.
 	Serving() *Request
-	// Listening reports whether a request serves the call and no question is open. An open question
-	// suspends the call at any moment. Only the goroutine of the script opens one.
+	// Listening reports whether a request serves the call and no question is open. An open question can suspend the
+	// call at any moment. Only the goroutine of the script opens a question.
 	Listening() bool
-	// Keep stores a report of the script while no request serves the call. deliver sends it when one does, before
-	// the answer. bytes is its size.
+	// Keep stores a report of the script, of a size in bytes, while no request serves the call. The next request that
+	// serves the call calls deliver before its answer.
 	Keep(bytes int, deliver func())
 	// Grew reports that the call uses more memory, in bytes.
 	Grew(bytes int)
@@ -98,7 +98,7 @@ type Request struct {
 	resting   bool          // see Rest
 	waiting   bool          // a goroutine waits until the client reads
 	questions int           // open questions of the script
-	over      func()        // ends the count of Config.Waiting; nil: it does not count
+	over      func()        // ends the count of Config.Waiting; nil: the request is not counted
 	resumed   chan struct{} // closed when a resting request has a slot again; nil: it does not wait for one
 
 	mu     sync.Mutex
@@ -118,7 +118,7 @@ func (r *Request) Size() int {
 	return len(r.ID) + len(r.Key) + len(r.Params.Raw) + r.Trace.Size()
 }
 
-// Shed releases the content of a request that stays open: nearly all of its size.
+// Shed releases the content of a request that stays open, which is nearly all of its memory.
 func (r *Request) Shed() { r.Params, r.Trace = mcp.Params{}, tracecontext.Context{} }
 
 // seconds returns the request's time limit, or 0.
@@ -129,7 +129,7 @@ func (r *Request) seconds() int {
 	return r.Method.Limit
 }
 
-// Close prevents that anything more is sent for the request.
+// Close ends the request without an answer. Nothing more is sent for it.
 func (r *Request) Close() { r.answer(nil, nil) }
 
 // answer queues the last line of the request, and reports whether the request was still open.
@@ -202,8 +202,8 @@ var (
 	ErrStopping  = mcp.Errorf(mcp.CodeInternal, "Server stopping") // the server ends
 )
 
-// NoAnswer returns the response to a question that has no answer of the client: an action for an elicitation, and an
-// error for all others.
+// NoAnswer returns the response to a question that the client did not answer: an action for an elicitation, and an
+// error for any other question.
 func NoAnswer(method, action string, e *mcp.Error) mcp.InputResponse {
 	if method == mcp.MethodElicit {
 		return mcp.InputResponse{Result: json.RawMessage(`{"action":"` + action + `"}`)}
@@ -211,12 +211,13 @@ func NoAnswer(method, action string, e *mcp.Error) mcp.InputResponse {
 	return mcp.InputResponse{Error: e}
 }
 
-// GoneResponse is the response to a script whose client is gone.
+// GoneResponse returns the response to a question of a script whose client is gone.
 func GoneResponse(method string) mcp.InputResponse {
 	return NoAnswer(method, "cancel", mcp.Errorf(mcp.CodeToolCancelled, "Cancelled"))
 }
 
-// A Method can take time, so it runs in a slot, next to the goroutine that reads messages.
+// A Method describes a method that can take time. Its requests run in slots, next to the goroutine that reads
+// messages.
 type Method struct {
 	Name   string
 	Handle Handler
@@ -233,8 +234,8 @@ type Method struct {
 	// requests. It must not wait.
 	Arrive func(r *Request)
 	Asks   bool // the method can ask the client for input before it answers
-	// MayAsk, if set, reports whether a request of a method that asks can do so, in the stateless protocol. If not,
-	// the request gets no Asker.
+	// MayAsk, if set, reports whether a request of the stateless protocol can ask the client. If not, the request
+	// gets no Asker. It is only called if Asks is true.
 	MayAsk func(r *Request) bool
 	Edits  bool // the method's script can change the project
 	// Scope is "public" or "private" if clients may cache the result, or "".
@@ -263,8 +264,8 @@ func (m Methods) Find(name string) *Method {
 // Has reports whether there is a method of this name.
 func (m Methods) Has(name string) bool { return m.Find(name) != nil }
 
-// UnknownMethod returns the error for a method that the server does not have, which names its family. In minimal mode,
-// the server has only a few families.
+// UnknownMethod returns the error for a method that the server does not have. If minimal mode lacks the method, the
+// error names its capability.
 func UnknownMethod(name string, minimal bool) *mcp.Error {
 	if rest, found := strings.CutPrefix(name, "notifications/"); found && strings.HasPrefix(rest, "roots/") {
 		name = rest

@@ -30,7 +30,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Run serves a request that has a slot, or waits for one first.
+// Run serves the request. A request of a shared client first waits for its slot here.
 func (r *Request) Run() {
 	if r.turn != nil && !r.requests.awaitTurn(r) {
 		return
@@ -42,8 +42,7 @@ func (r *Request) Run() {
 	r.run(handle)
 }
 
-// HandOff lets another goroutine answer the request. The current goroutine continues with the
-// call.
+// HandOff answers the request on a new goroutine, with handle. The current goroutine continues with the call.
 func (r *Request) HandOff(handle Handler) { go r.run(handle) }
 
 // run is Run with a handler.
@@ -96,7 +95,7 @@ type timedOut int
 
 func (timedOut) Error() string { return "request timed out" }
 
-// An evicted request ended because of a limit.
+// An evicted is the cause of a request that was ended because of a limit.
 type evicted struct{ reason error }
 
 func (e evicted) Error() string { return e.reason.Error() }
@@ -124,11 +123,10 @@ func (r *Request) failed(fault any) *mcp.Error {
 	return mcp.Errorf(mcp.CodeInternal, "Internal error")
 }
 
-// largeAnswer is the size, in bytes, from which an answer waits until the client has read
-// others.
+// largeAnswer is a size in bytes. A larger answer waits until the client has read earlier ones.
 const largeAnswer = 64 << 10
 
-// largeLine is the capacity, in bytes, above which the sink may keep a line.
+// largeLine is the capacity, in bytes, above which the sink may keep the buffer of a line.
 const largeLine = 16 << 10
 
 // buffer returns an empty buffer for a line of approximately size bytes.
@@ -299,8 +297,8 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	return nil
 }
 
-// extra returns the members that the protocol adds to a result. If requests are recorded, the client can name its
-// request.
+// extra returns the members that the protocol adds to a result. If requests are recorded, it adds the id of the
+// request's event.
 func (r *Request) extra(a *Answer) mcp.Extra {
 	e := r.Protocol.Extra(r, a)
 	if r.requests.Recorded && r.Event != nil {
@@ -315,9 +313,9 @@ func (r *Request) extra(a *Answer) mcp.Extra {
 type Notifier struct {
 	request  *Request        // the first of the call
 	token    json.RawMessage // of the last report
-	sent     float64         // the value that the client got last
-	value    float64         // the value of the script for it
-	message  string          // the message with it
+	sent     float64         // the last value that the client got
+	value    float64         // the script's value that became sent
+	message  string          // the message that came with value
 	began    bool
 	progress throttle.Throttle
 	logs     throttle.Throttle
@@ -371,8 +369,8 @@ func (n *Notifier) Progress(p tool.Progress) {
 	notify(r, "notifications/progress", b.End().Bytes())
 }
 
-// stepUp returns the smallest larger value that every client can distinguish. Values next to
-// zero are too small for some clients.
+// stepUp returns the smallest larger value that every client can distinguish. Some clients cannot represent values
+// very close to zero.
 func stepUp(value float64) float64 {
 	const smallest = 1.0 / (1 << 52)
 	return max(math.Nextafter(value, math.Inf(1)), value+smallest)
@@ -390,8 +388,8 @@ func (n *Notifier) Log(m tool.LogMessage) {
 	notify(r, "notifications/message", b.Name("data").Raw(m.Data).End().Bytes())
 }
 
-// notify never waits for the client, because its goroutine watches a script. It counts messages that a client does not
-// get because it does not read.
+// notify sends a notification. It never waits for the client, because its goroutine watches a script. If the client
+// does not read, notify counts the message as missed.
 func notify(r *Request, method string, params json.RawMessage) {
 	if r.Out.Full() {
 		r.requests.Session.Missed()

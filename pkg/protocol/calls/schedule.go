@@ -26,7 +26,7 @@ type Pool struct {
 	mu      sync.Mutex
 	changed sync.Cond // a request was answered or has ended, or the client has something to read
 	lanes   [2]lane
-	closed  chan struct{} // always
+	closed  chan struct{} // a channel that is always closed
 	clients share.Usage   // clients with requests, by owner
 }
 
@@ -38,7 +38,7 @@ type lane struct {
 	queue int                    // requests that wait
 }
 
-// The lanes. Requests that start no script never wait for those that do.
+// The lanes. Requests that start no script never wait for requests that start one.
 const (
 	scripts = iota // requests that can start a script
 	others
@@ -78,8 +78,8 @@ type Config struct {
 	// Recorded means that answers have the id of their request, because there is a record of it.
 	Recorded bool
 	Handle   Handler // answers the requests; nil: their protocols do
-	// Shared means that no slot is reserved for the client, because there can be any number of
-	// clients. Its requests wait for a slot themselves.
+	// Shared means that no slot is reserved for the client, because there can be any number of clients. Each request
+	// waits for its slot on its own goroutine.
 	Shared bool
 	// Waiting counts a request whose script waits for the client, until over is called; nil: there is no limit. bytes
 	// is the size of the questions.
@@ -94,7 +94,7 @@ type Requests struct {
 	// guarded by the pool's lock
 	inFlight map[string]*Request
 	running  int           // begun and not ended
-	resting  int           // running requests that wait for something else than their own work
+	resting  int           // running requests that wait without a slot
 	answered int           // running requests whose answers are ready
 	queues   [2][]*Request // that wait for a slot of each lane; requests that have begun before come first
 	queued   int           // requests that have not begun
@@ -112,7 +112,7 @@ type Outcome int
 // The outcomes.
 const (
 	Run       Outcome = iota // the caller runs the request
-	Queued                   // it runs later, on another goroutine, unless it waits itself
+	Queued                   // it runs later, on another goroutine; if Shared, the caller runs it now
 	Duplicate                // its id is in use
 	Refused                  // too many requests are waiting
 )
@@ -202,8 +202,8 @@ func (q *Requests) start(r *Request) {
 	}
 }
 
-// dispatch gives free slots to waiting requests. The owners take turns. One with its half of the
-// slots waits while others wait. The lock is held.
+// dispatch gives free slots to waiting requests. The owners take turns. An owner with half of the slots waits while
+// others wait. The lock is held.
 func (p *Pool) dispatch() {
 	for kind := range p.lanes {
 		l := &p.lanes[kind]
@@ -281,7 +281,7 @@ func (q *Requests) release(r *Request) {
 	q.freeSlot(r)
 }
 
-// end ends a running request, whose id is released.
+// end ends a running request. Its id has been released.
 func (q *Requests) end(r *Request) {
 	r.cancel(nil)
 	q.pool.mu.Lock()
@@ -342,7 +342,7 @@ func (q *Requests) AwaitRoom(asked func() bool) {
 	q.await(func() bool { return !q.tooLarge() || asked() })
 }
 
-// Full reports whether [Requests.AwaitRoom] could wait.
+// Full reports whether the client's requests use too much memory.
 func (q *Requests) Full() bool {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Rest makes the slot of a request available, because the request does no work until its answer. The
-// caller limits the number of such requests.
+// Rest frees the slot of a request that does no work until its answer. The caller must limit the number of such
+// requests.
 func (r *Request) Rest() {
 	r.requests.pool.mu.Lock()
 	defer r.requests.pool.mu.Unlock()
@@ -26,7 +26,7 @@ func (r *Request) rest() {
 }
 
 // resume queues the request for a slot, before the requests of its client that have not begun. The channel is closed
-// when it has one. The lock is held.
+// when the request has a slot. The lock is held.
 func (r *Request) resume() <-chan struct{} {
 	q := r.requests
 	switch l := &q.pool.lanes[r.lane]; {
@@ -61,7 +61,7 @@ func (r *Request) resumeNow() {
 	}
 }
 
-// await waits for a channel of resume. After the end of ctx the request goes on without a slot.
+// await waits for a channel that resume returned. After the end of ctx the request goes on without a slot.
 func (r *Request) await(ctx context.Context, turn <-chan struct{}) {
 	select {
 	case <-turn:
@@ -96,8 +96,8 @@ func (r *Request) Await(ctx context.Context, ready <-chan struct{}) {
 	r.await(ctx, turn)
 }
 
-// Enter waits for a slot for scripts, because the request starts one after all. The error is the
-// cause of ctx.
+// Enter waits for a slot for scripts. A request whose Method.Starts returned false calls it before it starts a
+// script. The error is the cause of ctx.
 func (r *Request) Enter(ctx context.Context) error {
 	q := r.requests
 	q.pool.mu.Lock()
@@ -189,8 +189,8 @@ func (p *question) Close() []mcp.InputResponse {
 	return p.PendingInput.Close()
 }
 
-// settle records that the answers have arrived. With other open questions the script gets them at once, and the request
-// still keeps no slot.
+// settle records that the answers have arrived. If other questions are open, the script gets the answers at once, and
+// the request still keeps no slot.
 func (p *question) settle() <-chan struct{} {
 	r, q := p.r, p.r.requests
 	var over func()

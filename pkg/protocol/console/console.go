@@ -38,7 +38,7 @@ func New(stderr io.Writer, p *project.Project) *Console {
 	}
 }
 
-// Notice writes a line unless the operator wants quiet.
+// Notice writes a line, unless the setting Quiet is on.
 func (c *Console) Notice(format string, args ...any) {
 	if !c.Settings.Quiet {
 		c.write(mcp.Info, fmt.Sprintf(format, args...))
@@ -108,7 +108,7 @@ type JSONLog struct {
 	part []byte // of a line that is not complete
 }
 
-// maxPart is the longest line, in bytes. Longer ones are several.
+// maxPart is the maximum length of a line, in bytes. Longer lines are split.
 const maxPart = 64 << 10
 
 // Write writes the lines of a text.
@@ -174,10 +174,10 @@ const (
 	scriptLine   = 2 << 10  // bytes of a line
 	scriptBurst  = 64 << 10 // bytes of a script at once
 	scriptPace   = 1 << 10  // bytes of a script in a second, in the long run
-	scriptShares = 1000     // scripts that each have a share; the others have one together
+	scriptShares = 1000     // scripts that each have a share; all others share one
 )
 
-// A scriptShare is the part of the log of one script.
+// A scriptShare limits how much one script writes to the log.
 type scriptShare struct {
 	limiter *rate.Limiter
 	left    int // bytes that were left out

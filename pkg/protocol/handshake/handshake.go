@@ -56,7 +56,7 @@ func New(c Config) *Handshake {
 	return h
 }
 
-// ClientSession returns what a request may use of the client. Questions of its script go to out.
+// ClientSession returns the properties of the client that a request may use. Questions of its script go to out.
 func (h *Handshake) ClientSession(out session.Sink) calls.ClientSession {
 	c := h.current
 	c.Capabilities, c.Asker, c.Links = h.Session.Capabilities.Load(), h.Asker(out), h.Session.Revision.Load().Links
@@ -86,8 +86,8 @@ type Greeting struct {
 	Client   mcp.Capabilities
 }
 
-// Greet reads an initialize: it settles the revision and the capabilities (protocol section 8). [Handshake.Initialize]
-// answers it, unless there is an error.
+// Greet reads an initialize request and negotiates the revision and the capabilities (protocol section 8). If there
+// is no error, [Handshake.Initialize] answers the request.
 func (h *Handshake) Greet(m *jsonrpc.Message, inBatch bool) (g Greeting, err *mcp.Error) {
 	s := h.Session
 	switch {
@@ -143,8 +143,8 @@ func digit(b bool) string {
 	return "0"
 }
 
-// writeUISupport writes the files in the state directory for scripts of the Bash edition. They
-// contain whether the client shows pages, and their types (resources RES-303).
+// writeUISupport writes the files in the state directory for scripts of the Bash edition. The files record whether
+// the client shows pages, and the MIME types of pages (resources RES-303).
 func (h *Handshake) writeUISupport(client *mcp.Capabilities) {
 	types := client.UIMimeTypes
 	if rawjson.KindOf(types) != rawjson.Array {
@@ -175,7 +175,7 @@ func (h *Handshake) negotiate(asked json.RawMessage) (*revision.Revision, *mcp.E
 	case isText || rawjson.Absent(asked):
 		return revision.Latest, nil
 	}
-	asked = rawjson.AppendCompact(nil, asked) // a line has no CR
+	asked = rawjson.AppendCompact(nil, asked) // a line of output must not contain CR
 	names := revision.Names()
 	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", asked,
 		strings.Join(names, ","))
@@ -280,7 +280,7 @@ func (c *clientRoots) ask() {
 	}
 	c.lastAsk = time.Now().Add(wait)
 	var r *reply
-	if wait <= 0 { // before anything that is sent later
+	if wait <= 0 { // now, so that it is sent before later messages
 		r = c.send()
 	}
 	go c.await(wait, r)

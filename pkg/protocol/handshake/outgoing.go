@@ -128,7 +128,7 @@ type asker struct {
 // Ready implements [mcp.Asker].
 func (a asker) Ready() bool { return !a.out.Full() }
 
-// Patience implements [mcp.Asker]. Scripts wait as long as they like.
+// Patience implements [mcp.Asker]. Scripts wait without a limit.
 func (a asker) Patience() time.Duration { return 0 }
 
 func (a asker) Ask(requests []mcp.InputRequest) mcp.PendingInput {

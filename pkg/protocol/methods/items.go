@@ -34,8 +34,8 @@ func (c *Client) listTools(ctx context.Context, r *calls.Request) (*calls.Answer
 	return c.listed.tools.serve(ctx, r)
 }
 
-// startsScript reports whether a call of a tool starts a script. A tool of the project with the name of one of the
-// server's own takes its slot later.
+// startsScript reports whether a call of a tool starts a script. If the server has its own tool of this name, the
+// call takes its slot later.
 func startsScript(r *calls.Request) bool {
 	name := r.Params.Text(mcp.ParamName)
 	return name != tool.SearchTool && !tasks.IsControl(name)
@@ -221,7 +221,7 @@ func firstOf(list ...engine.Find) engine.Find {
 	}
 }
 
-// pageMeta returns a function for the _meta of a page that was read, which hosts use.
+// pageMeta returns a function that returns the _meta of a page, for hosts.
 func pageMeta(find engine.Find) func(ctx context.Context, uri string) json.RawMessage {
 	return func(ctx context.Context, uri string) json.RawMessage {
 		name, err := ui.Name(uri)
@@ -246,7 +246,7 @@ func (c *Client) skillMethods(scope string) []*calls.Method {
 	}
 }
 
-// appendCaching appends how long a client may keep a result, unless the revision has these members for all results.
+// appendCaching appends ttlMs and cacheScope, unless the revision adds them to all results.
 func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration, scope string) {
 	if !extra.Owns("ttlMs") {
 		b.Name("ttlMs").Int(int(ttl.Milliseconds())).Name("cacheScope").String(scope)
@@ -292,7 +292,7 @@ func (c *Client) listSkills(_ context.Context, r *calls.Request) (*calls.Answer,
 	return s.page.page(r, c.skillPage("skills"))
 }
 
-// skills are those that callers may read, prepared once for each state of the skills.
+// skills has the skills that the callers may read, prepared once for each state of the skills folder.
 type skills struct {
 	of   *skill.List // of the project
 	list *skill.List

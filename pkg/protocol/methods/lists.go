@@ -41,9 +41,9 @@ type list struct {
 
 // A source has a part of the items of a list.
 type source struct {
-	// load returns the state of the source. A source has the same items as long as it returns the same value.
+	// load returns the state of the source. A source has the same items as long as load returns the same value.
 	load func(ctx context.Context) (state any, err error)
-	// add adds the items of a state, if it has any, and makes the hash depend on it.
+	// add adds the items of a state to p, and makes the hash of p depend on the state.
 	add func(ctx context.Context, p *prepared, state any)
 }
 
@@ -63,7 +63,7 @@ func (p *prepared) add(items ...json.RawMessage) {
 	}
 }
 
-// depend makes the hash depend on another value. Alone, the value is the hash.
+// depend makes the hash depend on another value. The first value becomes the hash itself.
 func (p *prepared) depend(value string) {
 	if p.hash == "" {
 		p.hash = value
@@ -190,7 +190,7 @@ func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 	}}, nil
 }
 
-// pageRest is more than a page contains next to its items, in bytes.
+// pageRest is the maximum size of a page without its items, in bytes.
 const pageRest = 4 << 10
 
 // fit returns the end of a page that begins at from: at most to, and less if the items exceed the limit in bytes. A
@@ -258,7 +258,7 @@ func (p *Project) newLists(caller *auth.Identity, permission string) *lists {
 	resources := []source{l.itemsOf(kinds.Resources, listed, l.keeps(auth.Resource), nil)}
 	if permission == "" {
 		resources = append(resources, l.itemsOf(kinds.UIResources, page, nil, nil))
-	} else { // keepsPage decides by the tools
+	} else { // keepsPage also depends on the tools
 		none := func(context.Context, json.RawMessage) bool { return false }
 		resources = append(resources, l.itemsOf(kinds.UIResources, page, l.keepsPage, nil),
 			l.itemsOf(kinds.Tools, nil, none, nil))
@@ -300,8 +300,8 @@ func (l *lists) keepsPage(ctx context.Context, page json.RawMessage) bool {
 		slices.ContainsFunc(tools, func(tool string) bool { return l.permits(auth.Tool, tool) })
 }
 
-// newTools returns the list of tools. The server's own tools follow those of the project. A tool of the project with
-// the same name replaces one.
+// newTools returns the list of tools. The server's own tools follow those of the project. If the project has a tool
+// of the same name, the server's own is left out.
 func (l *lists) newTools(anySchema bool) *list {
 	e := l.project.engine
 	listed := func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) }

@@ -141,8 +141,8 @@ func (c *Client) Methods() []*calls.Method {
 	return list
 }
 
-// bound binds a name to a result and its caller. The keys of callers begin differently, so no other
-// sealed text opens as a name.
+// bound binds a name to a result and its caller. Other texts are sealed with the key of a caller alone, which begins
+// differently, so they do not open as names.
 func bound(token, caller string) string { return "result of " + token + " " + caller }
 
 // ownerOf returns the function for results.Config that names this process in the URIs of stored results, so that other

@@ -79,7 +79,7 @@ func (m *Meta) Claims(method string) bool {
 // Version returns the revision that the request names, or nil.
 func (m *Meta) Version() json.RawMessage { return m.version }
 
-// ClientSession returns what a request may use of its client.
+// ClientSession returns the properties of the client that a request may use.
 func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 	refuse := func(text string) (calls.ClientSession, *mcp.Error) {
 		return calls.ClientSession{}, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData(text)

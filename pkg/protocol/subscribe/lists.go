@@ -104,7 +104,7 @@ func (l *Lists) Edited() {
 	}()
 }
 
-// Poke is called after every message. It costs nothing unless a check is due.
+// Poke is called after every message. It does nothing unless a check is due.
 func (l *Lists) Poke() {
 	if !l.started.Load() {
 		return
@@ -130,8 +130,7 @@ func (l *Lists) Poke() {
 // their answers come first.
 const firstPause = 50 * time.Millisecond
 
-// begin waits until the caller can check, and reports whether ctx has not ended before. The
-// caller then calls finish.
+// begin waits until the caller can check, and returns false if ctx ends first. Otherwise the caller must call finish.
 func (l *Lists) begin(ctx context.Context) bool {
 	select {
 	case l.running <- struct{}{}:
@@ -191,7 +190,7 @@ func (l *Lists) watch() {
 // project's register.sh.
 func (l *Lists) check(occasion registry.Poll) {
 	clients := l.all()
-	if !slices.ContainsFunc(clients, (*Client).canBeNotified) { // a change stays one until a client can be notified
+	if !slices.ContainsFunc(clients, (*Client).canBeNotified) { // changes are found later, when a client can be notified
 		return
 	}
 	touched := l.changes(l.ctx, occasion)
@@ -200,7 +199,7 @@ func (l *Lists) check(occasion registry.Poll) {
 	}
 }
 
-// changes returns the families that have changed since its last call.
+// changes returns the families that have changed since the last call.
 func (l *Lists) changes(ctx context.Context, occasion registry.Poll) (touched set) {
 	changed := l.catalog.Changes(ctx, occasion)
 	for i, family := range families {

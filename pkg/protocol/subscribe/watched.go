@@ -33,7 +33,7 @@ type watches struct {
 
 	// An unsubscribe also ends a subscription whose request arrived earlier and still reads the
 	// resource (RES-146a).
-	arrivals     uint64                    // how many of both requests have arrived
+	arrivals     uint64                    // number of subscribes and unsubscribes that have arrived
 	reading      map[*calls.Request]uint64 // the arrival of each subscribe that still reads
 	unsubscribed map[uint64]uint64         // the last unsubscribe of a URI, by its hash; empty while none reads
 	seed         maphash.Seed
@@ -155,8 +155,8 @@ func (w *watches) full() bool {
 	return len(w.byID) >= maxSubscriptions
 }
 
-// add adds a subscription before the client gets its id. It does nothing if the request, if any, was unsubscribed
-// before its answer.
+// add adds a subscription before the client gets its id. It does nothing if the request r was unsubscribed before its
+// answer. r is nil for a stream.
 func (w *watches) add(watch *resource.Watch, r *calls.Request, notify func() bool) (*subscription, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -234,9 +234,9 @@ const (
 	remoteRest = 30 * time.Second // between two reads over the network
 )
 
-// poll checks the watched resources in rounds, until no resource is watched. An unchanged file costs one
-// look at its directory entry. Everything else is read. A slow read delays only resources that
-// wait for one of the reads, and later rounds skip it until it is done.
+// poll checks the watched resources in rounds, until no resource is watched. An unchanged file costs one stat. All
+// other resources are read. A slow read delays only resources that wait for one of the reads, and later rounds skip
+// it until it is done.
 func (w *watches) poll(interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -248,7 +248,7 @@ func (w *watches) poll(interval time.Duration) {
 			return
 		case <-ticker.C:
 		}
-		if w.session.Full() { // a change stays one until the client can be notified
+		if w.session.Full() { // changes are found later, when the client can be notified
 			continue
 		}
 		var over bool

@@ -1,4 +1,4 @@
-// Package capacity reads how much of a machine this process may use. Bounds of the server are parts of it.
+// Package capacity reads how much of a machine this process may use. The bounds of the server are shares of it.
 package capacity
 
 import (
@@ -73,7 +73,7 @@ type groupLimits struct {
 // A hierarchy is a mounted tree of control groups.
 type hierarchy struct{ mount, memory, processes string }
 
-// The places of control groups: version 2, and the controllers of version 1.
+// The hierarchies: version 2, and the controllers of version 1.
 var (
 	version2 = hierarchy{mount: "sys/fs/cgroup", memory: "memory.max", processes: "pids.max"}
 	version1 = map[string]hierarchy{
@@ -104,8 +104,8 @@ func readGroups(root fs.FS) (l groupLimits) {
 	return l
 }
 
-// add takes the limits of a group and of each group above it. In a container, the mount can show a part of the path
-// only; then the groups that exist count.
+// add applies the limits of a group and of each group above it. In a container, the mount can show only a part of the
+// path. It skips groups that are not visible.
 func (l *groupLimits) add(root fs.FS, h hierarchy, group string) {
 	for at := path.Clean("/" + group); ; at = path.Dir(at) {
 		dir := path.Join(h.mount, at)

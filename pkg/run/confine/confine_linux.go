@@ -95,9 +95,9 @@ func (p *Profile) Key() string {
 	return string(b)
 }
 
-// Enter confines the calling thread until it ends. The caller has locked its goroutine to the
-// thread. On an error, the caller ends the thread, which may be partly confined. The thread must
-// not be the first of the process, because other processes see that one.
+// Enter confines the calling thread until it ends. The caller must lock its goroutine to the thread before. After an
+// error, it must end the thread, which may be partly confined. The thread must not be the first of the process, which
+// represents the process.
 func (k Kernel) Enter(p *Profile) error {
 	if k.None() {
 		return errNotAvailable

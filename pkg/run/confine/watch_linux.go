@@ -25,7 +25,8 @@ type Watch struct {
 
 const offInstruction = 8
 
-// instructions permit program starts of this process. The call number is loaded before and after.
+// instructions returns instructions that permit program starts of this process. They begin and end with the call
+// number in the accumulator.
 func (w *Watch) instructions() []bpf.Instruction {
 	return []bpf.Instruction{
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_EXECVE, SkipFalse: 6},
@@ -199,8 +200,8 @@ func (r *Rules) AllowTCP(port int) bool {
 // AllowBind reports whether listening on a port is permitted.
 func (r *Rules) AllowBind() bool { return r.profile.Network }
 
-// Refuses reports whether the domain is the reason that access to a file fails: the user has it, and the domain does
-// not permit it. The path is as in [Rules.Allow].
+// Refuses reports whether the domain is the reason that access to a file fails: the user has access, but the domain
+// does not permit it. The path is as in [Rules.Allow].
 func (r *Rules) Refuses(need Need, path string) bool {
 	if r.Allow(need, path) {
 		return false
@@ -355,9 +356,9 @@ func (n *Notification) ChangeModes(listener int) unix.Errno {
 	return errno
 }
 
-// MayChangeModes reports whether the process has opened the file for writing, which Landlock has
-// permitted, and its user may change the file. Before Linux 5.14 it cannot detect that another thread
-// replaces the descriptor meanwhile. Then it is false with enforce, and otherwise good enough for a report.
+// MayChangeModes reports whether the process has opened the file for writing, which Landlock has permitted, and its
+// user may change the file. Before Linux 5.14 it cannot detect that another thread replaces the descriptor meanwhile.
+// Then it returns false with enforce. Without enforce, it ignores this case, because a report need not be exact.
 func (n *Notification) MayChangeModes(listener int, enforce bool) bool {
 	fd, errno := n.openToChange(listener, enforce)
 	if errno == 0 {

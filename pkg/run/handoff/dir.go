@@ -117,8 +117,8 @@ func (d *Dir) ReadResources(limit int) ([]byte, error) {
 	return d.left(resourcesName, d.Resources, limit)
 }
 
-// left returns the content of the regular file with a name. The script may have put another one in the place of
-// our file. If that is not regular, left returns the content of our file.
+// left returns the content of the regular file with a name. The script may have replaced our file. If the new file is
+// not regular, left returns the content of our file.
 func (d *Dir) left(name string, ours *os.File, limit int) ([]byte, error) {
 	if info, err := d.root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, nil
@@ -338,7 +338,7 @@ func readAll(file *os.File, limit int) ([]byte, error) {
 	return content, err
 }
 
-// strays is the number of additional files from which a directory is removed later, instead of being cleared.
+// strays is the number of additional files from which clear does nothing, and the whole directory is removed later.
 const strays = 32
 
 // clear removes all files except those to keep. It reports whether it succeeded and the kept

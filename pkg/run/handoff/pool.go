@@ -58,8 +58,7 @@ const FilesOfScript = perDir + 7
 // mostScripts limits the directories and scripts where the descriptors allow more.
 const mostScripts = 1000
 
-// idleWithin returns how many directories there are with as many scripts as may run, if the process can have a number
-// of files open.
+// idleWithin returns the maximum number of directories, given the process's limit on open files.
 func idleWithin(files int) int { return within(capacity.PartsOf(files).Running) }
 
 // MostWaiting returns how many scripts may wait for their clients at the same time, given this process's limit on open

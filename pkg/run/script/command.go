@@ -242,7 +242,7 @@ func LookPath(name, path string) string {
 	return ""
 }
 
-// Locate returns the file of a program that is named as on a PATH, or by its absolute path, or "".
+// Locate returns the file of a program, given its name on a PATH or its absolute path, or "" if it does not exist.
 func Locate(name, path string) string {
 	if filepath.IsAbs(name) {
 		return LookPath(filepath.Base(name), filepath.Dir(name))

@@ -35,9 +35,8 @@ type confinements struct {
 	threads atomic.Int64 // also those that are not in byKey
 }
 
-// A confinement is a thread that was confined once and forks every script with that confinement. It
-// lives until nobody uses it, because the kernel kills the scripts of a thread that ends
-// (system_linux.go).
+// A confinement is a thread that was confined once and forks every script with that confinement. It ends only when it
+// has no users, because the kernel kills the scripts of a thread that ends (system_linux.go).
 //
 // Requests use pipes and not channels: a channel would make Go wake another thread, on the
 // processor where the script is about to start.
@@ -63,7 +62,7 @@ type request struct {
 	done pipe // one byte when the function has returned
 }
 
-// A Confined is one use of a confinement, for [Spec]. The caller releases it when the script has ended.
+// A Confined is one use of a confinement, for [Spec]. The caller must release it when the script has ended.
 type Confined struct {
 	runner *Runner
 	c      *confinement

@@ -262,8 +262,8 @@ func (g *leftGroup) exists() bool {
 	return unix.Kill(g.id, 0) == unix.ESRCH && (g.line == nil || g.line.tied()) && groupExists(g.id)
 }
 
-// mostTied returns the maximum number of lifelines of remaining groups. The oldest lifelines are closed. A group
-// without a lifeline survives a SIGKILL of this process.
+// mostTied returns the maximum number of lifelines of remaining groups. Above it, the oldest lifelines are closed. A
+// group without a lifeline survives a SIGKILL of this process.
 var mostTied = sync.OnceValue(func() int { return tiedWithin(capacity.Files()) })
 
 // tiedWithin returns the maximum number of lifelines, given a limit on open files. Each needs two. On a busy machine,

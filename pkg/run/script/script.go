@@ -10,7 +10,7 @@
 //     runner_unix.go.
 //   - If this process is killed with SIGKILL, Linux kills the whole group: see group_linux.go.
 //     On other systems, the script notices it when it writes.
-//   - A process that leaves the group (setsid) is never ended.
+//   - Only [Runner.KillLeft] ends processes that leave the group (setsid), after [AdoptOrphans].
 //   - On Windows the script runs in a job object, which ends with this process.
 package script
 
@@ -65,9 +65,8 @@ type Spec struct {
 	// [Runner.Run]. An error ends the script.
 	Watch    func(now time.Time) error
 	Interval time.Duration // 0 for 50 ms
-	// Pace, if set, is called after each call of Watch. It returns the time until the next one, at
-	// least Interval, because scripts that wait need fewer. A Waker can end that time early, but not
-	// before Interval.
+	// Pace, if set, is called after each call of Watch. It returns the time until the next one, at least Interval,
+	// because scripts that wait need fewer calls. A Waker can end that time early, but not before Interval.
 	Pace func() (time.Duration, *Waker)
 
 	// Confined, if set, is the confinement of the script; see [Runner.Confine].

@@ -54,14 +54,14 @@ var ofTerminals = []string{
 	"TERM*", "USER", "VERBOSE", "WAYLAND_DISPLAY", "XDG_*",
 }
 
-// DropsValue is [Rule.Drops] for a variable that a script reads with a default. env is the environment of the server,
-// whose value the script does not get.
+// DropsValue reports whether scripts do not get the value that a variable has in env, the environment of the server.
+// It is for variables that a script reads with a default.
 func (r *Rule) DropsValue(name string, env map[string]string) bool {
 	return env[name] != "" && r.Drops(name) && !Matches(ofTerminals, name)
 }
 
-// IsWithheld reports whether a variable is a secret of the server. A script gets a variable that lets it publish only
-// if a list contains its name. No other started process gets a secret.
+// IsWithheld reports whether a variable is a secret of the server. A credential to publish reaches a script only if a
+// list contains its name. No other started process gets a secret.
 func IsWithheld(name string) bool { return IsRemoteToken(name) || publishes(name) }
 
 // publishes reports whether a variable is a credential to publish: as this person, or as a workflow of GitHub.

@@ -59,7 +59,7 @@ type Folder struct {
 	Files   []string // all files that were read, and files next to the scripts
 }
 
-// skipped are folders without scripts for people.
+// skipped are folders whose scripts are not for people.
 var skipped = []string{"node_modules", "vendor", "test", "tests", "spec", "__pycache__", "venv"}
 
 // Look reads a folder and those below it. Links are followed only to files inside.
@@ -218,8 +218,8 @@ func headOf(text []byte) string {
 	return shellscript.Describe(lines)
 }
 
-// read returns the content and the mode of a regular file below root, or shellscript.ErrSize if no script may be so
-// large.
+// read returns the content and the mode of a regular file below root, or shellscript.ErrSize if it is larger than
+// shellscript.MaxSize.
 func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	file, err := boundedfile.OpenIn(root, name)
 	if err != nil {
@@ -237,7 +237,7 @@ func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	return text, info.Mode(), err
 }
 
-// names gives each tool another name: that of the file without its ending, after the names of its folders.
+// names gives each tool a unique name: the names of its folders and of its file, without the extension.
 func (f *Folder) names() {
 	taken := map[string]bool{}
 	for _, s := range f.Scripts {

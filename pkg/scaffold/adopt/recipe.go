@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/text/helptext"
 )
 
-// timeout is the time limit of a call in seconds: people's scripts make backups and wait for servers.
+// timeout is the time limit of a call in seconds. Scripts can make backups or wait for servers.
 const timeout = 300
 
 // Tool makes a tool from a script in a folder, for a user with a home directory and a PATH. If ask is true, the user of
@@ -162,7 +162,8 @@ func argument(a *shellscript.Argument, followed bool) recipe.Argument {
 	return to
 }
 
-// pattern keeps commands out of a text that can reach an arithmetic expression: Bash would run them there.
+// pattern returns a pattern without commands for a text that can reach an arithmetic expression. Bash would run them
+// there.
 func pattern(a *shellscript.Argument) string {
 	if a.Plain {
 		return "[^$`]*"
@@ -252,7 +253,7 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// meanings explains the doubts of the reader.
+// meanings are the texts for the doubts of package shellscript.
 var meanings = map[shellscript.DoubtKind]string{
 	shellscript.DoubtName:     "%s: the script gives it no name; rename it in tool.meta.json and tool.sh",
 	shellscript.DoubtRequired: "%s: probably required, because of the usage or of a check in another file",

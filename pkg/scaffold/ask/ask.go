@@ -98,8 +98,8 @@ func (a *Asker) run(ctx context.Context, program string, words []string) (answer
 	return ans, context.Cause(ctx)
 }
 
-// environment returns the variables for a run. They include nothing of the user's but PATH, and nothing that enables
-// colours, a pager, a terminal or another language.
+// environment returns the variables for a run. Of the user's variables they include only PATH and those that locate
+// libraries. No variable enables colours, a pager, a terminal or another language.
 func (a *Asker) environment(place string) []string {
 	home := place + "/home"
 	env := []string{
@@ -111,7 +111,7 @@ func (a *Asker) environment(place string) []string {
 		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
 		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",
 	}
-	// The directories of interpreters' libraries belong to the installation.
+	// These variables belong to the installation of an interpreter.
 	for _, name := range []string{"PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB", "LD_LIBRARY_PATH", "SystemRoot",
 		"PATHEXT"} {
 		if value := os.Getenv(name); value != "" {

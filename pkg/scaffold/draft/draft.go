@@ -60,7 +60,7 @@ func Recipe(words []string, h helptext.Help, input string) *recipe.Recipe {
 		Summary: summary, Environment: environment, Output: recipe.Output{Type: "text"}, Arguments: []recipe.Argument{},
 		Capabilities: []string{string(access.Search)},
 	}}
-	// Options with a short name come first, because programs have it for what people use most.
+	// Options with a short name come first, because programs give short names to the options that people use most.
 	isShort := func(name string) bool { return len(name) == 2 }
 	for _, short := range []bool{true, false} {
 		for _, o := range h.Options {

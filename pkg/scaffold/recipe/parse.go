@@ -382,8 +382,8 @@ func (a *Argument) single() property {
 	return p
 }
 
-// inOrder returns the optional operands that require the optional operand before them. Without that
-// one, they would take its position.
+// inOrder returns the optional operands that require the optional operand before them. Without the operand before,
+// they would take its position.
 func (r *Recipe) inOrder() map[string][]string {
 	needs := map[string][]string{}
 	before := "" // the optional operand before

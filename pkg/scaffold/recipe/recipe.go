@@ -118,7 +118,7 @@ type Output struct {
 	ExitCodes map[string]string `json:"exitCodes,omitempty"`
 }
 
-// Effects become the annotations of the tool. Nil is not known.
+// Effects become the annotations of the tool. A nil member is not known.
 type Effects struct {
 	ReadOnly    *bool `json:"readOnly,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`

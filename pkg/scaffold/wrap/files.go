@@ -182,7 +182,7 @@ func quoted(words []string) string {
 // inQuotes quotes a word for the shell, even if it needs no quotes.
 func inQuotes(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// The time limits of a call in seconds: if the recipe does not set it, and if the call reports progress.
+// The time limits of a call in seconds: if the recipe sets none, and if the call reports progress.
 const (
 	defaultTimeout = 30
 	maxTimeout     = 3600
@@ -200,7 +200,7 @@ type metadata struct {
 	Confine      map[string][]string `json:"confine,omitempty"`
 	Output       recipe.Output       `json:"output"`
 	TimeoutSecs  int                 `json:"timeoutSecs"`
-	// Each report of progress begins the time anew.
+	// Each report of progress restarts the time limit.
 	Extends       bool   `json:"progressExtendsTimeout,omitempty"`
 	MaxTimeout    int    `json:"maxTimeoutSecs,omitempty"`
 	ValidateInput bool   `json:"validateInput"`
@@ -244,8 +244,8 @@ func (t *Tool) metadata(schemas string) []byte {
 	return rawjson.AppendIndent(nil, recipe.Encode(m), 0)
 }
 
-// capabilities returns those of the recipe. A tool that offers a destructive argument can write where it can only read
-// otherwise.
+// capabilities returns the recipe's capabilities. A tool that offers a destructive argument can also write where the
+// recipe only reads.
 func (t *Tool) capabilities() []string {
 	list := slices.Clone(t.offer.Capabilities)
 	destructive := func(a recipe.Argument) bool { return a.Destructive }

@@ -217,7 +217,8 @@ const MaxOptions = 80
 // A LeftOut is an option that the tool does not offer.
 type LeftOut struct{ Option, Why string }
 
-// For removes names that the recipe does not have. It is for one of several tools.
+// For returns the selection without names that the recipe does not have. It is for a selection that several tools
+// share.
 func (s Selection) For(r *recipe.Recipe) Selection {
 	known := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !Has(r, name) })

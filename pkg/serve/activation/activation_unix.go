@@ -17,15 +17,15 @@ import (
 // first is the descriptor of the first socket.
 const first = 3
 
-// Listener returns the listening socket that the service manager has passed to this process, or nil without one.
-// The variables of the protocol are removed from env, the environment for children, so that they do not take the socket
-// for theirs. Call it once, at the start of the process.
+// Listener returns the listening socket that the service manager has passed to this process, or nil without one. The
+// variables of the protocol are removed from env, the environment for children, so that no child uses the socket.
+// Call it once, at the start of the process.
 func Listener(env map[string]string) (net.Listener, error) {
 	pid, count := env["LISTEN_PID"], env["LISTEN_FDS"]
 	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PIDFDID"} {
 		delete(env, name)
 	}
-	if pid != strconv.Itoa(os.Getpid()) { // absent, or of a parent
+	if pid != strconv.Itoa(os.Getpid()) { // absent, or meant for a parent process
 		return nil, nil
 	}
 	switch n, err := strconv.Atoi(count); {

@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/auth/share"
 )
 
-// A body is the body of a request. Its bytes count as they arrive, until its message was accepted. Then the request
-// counts its own memory.
+// A body is the body of a request. Its bytes are counted by [arriving] until its message is accepted. Then the
+// request counts its own memory.
 type body struct {
 	server *Server
 	owner  string // see auth.Identity.Owner
@@ -35,8 +35,8 @@ var (
 // firstRead is the size of the buffer for a body before the first bytes arrive.
 const firstRead = 4 << 10
 
-// readBody reads the body of a request, and ends the time limit for the request. The caller calls done, also after an
-// error.
+// readBody reads the body of a request, and ends the time limit for the request. The caller must call done, also
+// after an error.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
 	b := &body{server: s, owner: auth.IdentityOf(r.Context()).Owner(), buffer: s.bodies.Get().(*[]byte)}
 	if r.ContentLength > int64(s.limits.body) {
@@ -62,8 +62,8 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*body, error)
 	}
 }
 
-// grow makes space for at least one more byte. The buffer has at most twice the size of what has arrived, whatever
-// length the client announced. length is negative if it announced none.
+// grow makes space for at least one more byte. The buffer has at most twice the size of the bytes that have arrived,
+// whatever length the client announced. length is negative if the client announced none.
 func (b *body) grow(length int64) {
 	size := cap(b.bytes)
 	if len(b.bytes) < size {
@@ -75,7 +75,7 @@ func (b *body) grow(length int64) {
 	b.bytes = append(make([]byte, 0, size), b.bytes...)
 }
 
-// done forgets the body. Only the first call has an effect. A nil body is empty.
+// done releases the bytes of the body. Only the first call has an effect. b may be nil.
 func (b *body) done() {
 	if b == nil || b.ended.Swap(true) {
 		return
@@ -127,8 +127,8 @@ func (c *counted) add(owner string, n int) {
 // half of the bound, so that there is room for others.
 type arriving struct{ counted }
 
-// accept counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
-// Callers without an identity are programs of this machine. They can have all of the bytes.
+// accept counts n more bytes of a body, of which own bytes are counted already. The only body of all is never
+// refused. A caller without an identity is a program of this machine, which can use the whole bound.
 func (a *arriving) accept(owner string, own, n int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -202,10 +202,10 @@ func (u *unread) release(owner string, size int) {
 	}
 }
 
-// kept counts the bytes of events that clients can get again.
+// kept counts the bytes of events that are kept for clients that resume a stream.
 type kept struct{ counted }
 
-// over reports whether all events take more than the bound, and those of an owner more than its equal share.
+// over reports whether all events take more than the bound, and the events of an owner more than its equal share.
 func (k *kept) over(owner string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

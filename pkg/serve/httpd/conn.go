@@ -27,7 +27,7 @@ type timedConn struct {
 	gathered *[]byte // collects writes; nil: each write is sent at once
 
 	used    atomic.Bool // bytes have arrived since the last answer
-	pending atomic.Bool // a request has arrived that no client has got yet
+	pending atomic.Bool // a request has arrived, and no protocol.Client has it yet
 	ending  sync.Mutex
 	ended   bool // the next request is the last one
 }
@@ -53,7 +53,7 @@ func (c *timedConn) write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// gather makes one write of everything that do writes. It uses a buffer.
+// gather collects everything that do writes in a buffer, and sends it with one write.
 func (c *timedConn) gather(buffer *[]byte, do func()) {
 	*buffer = (*buffer)[:0]
 	c.mu.Lock()
@@ -82,7 +82,8 @@ func (c *timedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// use records that a request arrives. It extends the time of a connection that the server has begun to end.
+// use records that a request arrives. If the server has begun to end the connection, it extends the connection's
+// time.
 func (c *timedConn) use() {
 	c.ending.Lock()
 	defer c.ending.Unlock()
@@ -92,8 +93,8 @@ func (c *timedConn) use() {
 	}
 }
 
-// endUnused ends the connection if no byte of another request has arrived. The goroutine that waits for a request ends
-// it, so it cannot read a request at the same time.
+// endUnused ends the connection if no byte of another request has arrived. It sets a deadline, so that the goroutine
+// that reads requests ends the connection and reads no other request.
 func (c *timedConn) endUnused() {
 	c.ending.Lock()
 	defer c.ending.Unlock()
@@ -103,7 +104,7 @@ func (c *timedConn) endUnused() {
 	}
 }
 
-// timed returns the connection below a channel, TLS and the header of a proxy, or nil.
+// timed returns the timedConn inside a connection with a channel, TLS or the header of a proxy, or nil.
 func timed(nc net.Conn) *timedConn {
 	for {
 		switch c := nc.(type) {
@@ -141,14 +142,14 @@ type response struct {
 	closed  bool
 }
 
-// close prevents writes, because the handler returns.
+// close prevents later writes. It is called before the handler returns.
 func (r *response) close() {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
 }
 
-// Ready implements [jsonrpc.Output]. Another goroutine writes.
+// Ready implements [jsonrpc.Output]. It returns false, so another goroutine writes.
 func (*response) Ready() bool { return false }
 
 func (r *response) Write(p []byte) (int, error) {
@@ -199,7 +200,7 @@ func hijack(w http.ResponseWriter, r *http.Request) (*conn, error) {
 	return c, nil
 }
 
-// Ready implements [jsonrpc.Output]. Another goroutine writes.
+// Ready implements [jsonrpc.Output]. It returns false, so another goroutine writes.
 func (*conn) Ready() bool { return false }
 
 // Write implements [jsonrpc.Output]. It is called by one goroutine at a time.
@@ -230,10 +231,10 @@ func (c *conn) finish() {
 }
 
 const (
-	// keptTime is how long unused connections stay open after the server accepts no more. A load balancer can send a
-	// request over one until it notices that the server ends.
+	// keptTime is how long unused connections stay open after the server has stopped accepting connections. A load
+	// balancer can send a request over one until it notices that the server ends.
 	keptTime = time.Second
-	// lateTime is how long after keptTime a request may take that has begun to arrive.
+	// lateTime is how long after keptTime the rest of a request may take that has begun to arrive.
 	lateTime = 500 * time.Millisecond
 	// handshakeTime is how long a handshake may take that began before the server refused new ones.
 	handshakeTime = 250 * time.Millisecond
@@ -241,11 +242,10 @@ const (
 	keptPace      = 10 * time.Millisecond
 )
 
-// settle prepares the listener for its end. A client that can no longer connect tries another server. A client that
-// is already connected sends its request, so closing the listener must not reset connections that nobody has accepted
-// yet. settle refuses new ones, and returns when all others are accepted or ctx ends. within is the time for
-// handshakes that have begun: such a client may believe that it is connected. A socket of a service manager stays as
-// it is: the next server accepts its connections.
+// settle prepares the listener for its end. Closing the listener would reset connections that were not accepted yet,
+// and their clients may have sent requests. So settle refuses new connections, and returns when all others are
+// accepted or ctx ends. within is the time for TCP handshakes that have begun: such a client may believe that it is
+// connected. settle does not change a socket of a service manager, whose connections the next server accepts.
 func (l *Listener) settle(ctx context.Context, within time.Duration) {
 	if l.inherited {
 		return
@@ -260,7 +260,7 @@ func (l *Listener) settle(ctx context.Context, within time.Duration) {
 	}
 }
 
-// pause waits, and reports whether ctx goes on.
+// pause waits for d, and returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -270,8 +270,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// awaitTasks lets tasks run, and clients get their answers, within the time for running requests. Other connections
-// bring these requests, so the server accepts them meanwhile.
+// awaitTasks waits until tasks have ended and clients have fetched the answers, within the time for running requests.
+// Clients fetch answers over other connections, so the server still accepts connections.
 func (s *Server) awaitTasks() {
 	ctx, cancel := context.WithTimeout(s.Context, s.limits.drain)
 	defer cancel()
@@ -279,10 +279,10 @@ func (s *Server) awaitTasks() {
 	}
 }
 
-// settle ends accepting, and then the connections without a request, so that no request is lost. Each answer of a
-// server that ends closes its connection. So only connections on which nothing was sent for keptTime remain unused. An
-// answer that is being written may not announce that, and its client then sends another request. So connections with a
-// request have that time, too.
+// settle stops accepting connections, and then ends those without a request, so that no request is lost. Each answer
+// of a server that ends closes its connection. So only connections on which nothing was sent for keptTime remain
+// unused. An answer that is already being written may not announce its close, and the client can send another
+// request. So such connections have keptTime, too.
 func (s *Server) settle() {
 	ctx, cancel := context.WithTimeout(s.Context, s.limits.kept+lateTime)
 	defer cancel()
@@ -325,7 +325,7 @@ func (s *Server) follow(nc net.Conn, state http.ConnState) {
 	s.connections.State(nc, state)
 }
 
-// arrived removes the mark of a connection for a request that has arrived and that no client has got yet.
+// arrived records that the request that has arrived on a connection has reached its client.
 func (s *Server) arrived(c *timedConn) {
 	if c != nil && c.pending.Swap(false) {
 		s.pending.Add(-1)
@@ -339,8 +339,8 @@ func (s *Server) announceEnd(h http.Header) {
 	}
 }
 
-// endChunks ends a response in chunks, while the server ends with its connection. A load balancer would send another
-// request over a connection whose end was not announced. With the last bytes it learns that the connection has ended.
+// endChunks ends a response in chunks while the server ends, and closes its connection with the last bytes. Otherwise
+// a load balancer would send another request over a connection whose end was not announced.
 func (s *Server) endChunks(w http.ResponseWriter, r *http.Request) {
 	if s.serving.Load() || w.Header()["Connection"] != nil || !r.ProtoAtLeast(1, 1) {
 		return

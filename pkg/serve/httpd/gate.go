@@ -35,10 +35,10 @@ type Access struct {
 	ClientCA     string // a file with the authorities of client certificates
 	Hosts        []string
 	Origins      []string
-	Proxies      []string // that state the addresses of their clients; see [proxies.Parse]
+	Proxies      []string // trusted to state the addresses of their clients; see [proxies.Parse]
 }
 
-// A Gate decides which requests the server accepts. NewGate opens everything in an [Access] that can fail at the start.
+// A Gate decides which requests the server accepts. [NewGate] opens all files of an [Access].
 type Gate struct {
 	guard  *guard.Guard
 	files  *certs.Files    // nil: without TLS
@@ -59,9 +59,9 @@ func (g *Gate) usable() error {
 	return nil
 }
 
-// NewGate opens the files of an access, and asks the OpenID provider for its keys. With a
-// certificate, the connections of the listener use TLS. log receives lines for the operator until
-// the server has its console. An error can have a method Remedy, as an [*AddressError] has.
+// NewGate opens the files of an access, and fetches the keys of the OpenID provider. With a certificate, the
+// connections of the listener use TLS. log receives lines for the operator until the server has its console. An error
+// can have a method Remedy, like an [*AddressError].
 func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) (*Gate, error) {
 	g := &Gate{log: log}
 	say := func(line string) { g.log("mcp-bash: " + line) }
@@ -134,7 +134,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	return g, nil
 }
 
-// check checks which settings are set together.
+// check returns an error if a setting lacks another one, or excludes it.
 func (a *Access) check() error {
 	for _, pair := range []struct{ set, lacks, name, needs string }{
 		{a.Cert, a.Key, "--tls-cert", "--tls-key"}, {a.Key, a.Cert, "--tls-key", "--tls-cert"},
@@ -175,7 +175,8 @@ func (a *Access) endpoint(l *Listener) (*url.URL, error) {
 	return u, nil
 }
 
-// authenticators verify tokens of a file and of an OpenID provider. The form of a token decides which.
+// authenticators verify tokens with a token file or an OpenID provider. The form of a token decides which of them is
+// used.
 type authenticators struct {
 	file     *tokenfile.File
 	provider *oidc.Verifier
@@ -203,7 +204,7 @@ func (a *authenticators) usable() (err error) {
 // requests.
 const remembered = 10_000
 
-// open sets the limits of the server, and returns the handler that wraps another one.
+// open sets the limits of the guard, and returns a handler that calls next for accepted requests.
 func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	env := s.Project.Env
 	g.log = func(line string) { s.Console.Notice("%s", line) }
@@ -239,8 +240,7 @@ func (g *Gate) watch(to events.Sink) {
 	}
 }
 
-// fromStranger reports whether a request can come from another machine, so that its client must not choose the server's
-// roots.
+// fromStranger reports whether a request can come from another machine. Then its client must not choose the roots.
 func (s *Server) fromStranger(r *http.Request) bool {
 	if s.Gate == nil {
 		return !s.Listener.Local

@@ -24,7 +24,7 @@ import (
 	"mcp-bash/pkg/wire/tracecontext"
 )
 
-// handle answers a request that the guard let pass.
+// handle answers a request that the guard has accepted.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.used.Store(true)
 	s.announceEnd(w.Header())
@@ -68,7 +68,7 @@ func (s *Server) unready() string {
 	return ""
 }
 
-// health answers a probe, with a fault or "".
+// health answers a probe. fault is the reason why the server is not ready, or "".
 func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		notAllowed(w, "GET, HEAD")
@@ -82,7 +82,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	io.WriteString(w, "ok\n")
 }
 
-// refuse answers a request with an error of HTTP, and a JSON-RPC error that explains it.
+// refuse answers a request with an HTTP status and a JSON-RPC error.
 func (s *Server) refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp.Error) {
 	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 		w.Header()["Retry-After"] = []string{"1"}
@@ -200,8 +200,8 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 	return headers.EqualParams(h, params, m.Params.Get(mcp.ParamArguments))
 }
 
-// nameOf returns the text that Mcp-Name repeats. It is false for a message that needs no Mcp-Name, or that the protocol
-// refuses.
+// nameOf returns the text that Mcp-Name repeats. It returns false for a message that needs no Mcp-Name, or that the
+// protocol refuses.
 func nameOf(m *jsonrpc.Message) (string, bool) {
 	switch m.Method {
 	case "tools/call", "prompts/get":
@@ -217,10 +217,10 @@ func nameOf(m *jsonrpc.Message) (string, bool) {
 	return "", false
 }
 
-// maxAgent is the number of bytes of a User-Agent that records have.
+// maxAgent is the maximum number of bytes of a User-Agent in a record.
 const maxAgent = 256
 
-// from describes the request of HTTP that carries a message, for the record.
+// from describes the HTTP request of a message, for the record.
 func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin) {
 	if s.Config.Server.Events == nil {
 		return o
@@ -257,7 +257,8 @@ func requestID(w http.ResponseWriter) (id events.ID) {
 	return id
 }
 
-// Strangers can cause refusals of HTTP at any rate. So a record has only this many, and the number of the others.
+// The record contains at most this many refusals, and the number of the others, because anybody can cause any number
+// of them.
 const (
 	refusalBurst = 100
 	refusalPace  = time.Second
@@ -282,8 +283,8 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, cause mcp.Cause
 	sink.Emit(e)
 }
 
-// A caller has the requests of the stateless protocol of one identity. They share a client, so a
-// caller may resume its suspended calls with any request.
+// A caller has the client for all stateless requests of one identity. So any of these requests can resume a suspended
+// call of the identity.
 type caller struct {
 	key    string // of the identity
 	owner  string // see auth.Identity.Owner
@@ -330,7 +331,7 @@ func (s *Server) dropCallers() {
 
 var errUnused = errors.New("its client sends nothing any more")
 
-// nobody is the connection of a caller. The stateless protocol sends nothing that belongs to no
+// nobody is the connection of a caller. It is never used, because each message of the stateless protocol belongs to a
 // request.
 type nobody struct{}
 

@@ -9,9 +9,9 @@
 //	server := httpd.New(httpd.Config{ … })
 //	go server.Serve()
 //
-// A post (post.go) is the sink for everything that its message causes: one JSON answer, or a stream
-// of events. A stream (stream.go) keeps events for clients that come back. Server.maintain ends what
-// nobody uses any more. Packages below internal have the parts that know nothing about MCP.
+// A post (post.go) is the sink for everything that its message causes: one JSON answer, or a stream of events. A
+// stream (stream.go) keeps events for clients that resume it. Server.maintain ends sessions and clients that are no
+// longer used. Packages below internal have the parts that know nothing about MCP.
 package httpd
 
 import (
@@ -36,7 +36,7 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
-// Options are what the operator chooses.
+// Options are the settings of the operator.
 type Options struct {
 	Addr       string // see [Listen]
 	TrustRoots bool   // the roots of clients apply although they can be on other machines
@@ -52,13 +52,13 @@ type Config struct {
 	Options
 	Context  context.Context // of the process
 	Listener *Listener
-	Gate     *Gate // nil: everybody who can connect is let in
+	Gate     *Gate // nil: all requests are accepted
 	Project  *project.Project
 	Console  *console.Console
 	Server   *protocol.Server
 	Metrics  *metrics.Metrics // nil: nobody reads them
 
-	guard func(http.Handler) http.Handler // of tests, in place of Gate
+	guard func(http.Handler) http.Handler // set by tests, in place of Gate
 	// challenge returns the value of WWW-Authenticate for a token that lacks a scope.
 	challenge func(scope string) string
 }
@@ -78,7 +78,7 @@ type Server struct {
 	posts    sync.Pool // of *post
 	bodies   sync.Pool // of *[]byte
 	endings  chan protocol.Ending
-	serving  atomic.Bool   // ready for requests
+	serving  atomic.Bool   // false before Serve, and when the server ends
 	last     atomic.Uint64 // the number of the last request of the stateless protocol
 	ballast  []byte        // see ballastSize
 	used     atomic.Bool   // since the last round of maintain
@@ -88,12 +88,12 @@ type Server struct {
 	kept     kept
 
 	evictions *guard.Quota  // of sessions
-	refusals  *guard.Sample // of requests that are not let in
+	refusals  *guard.Sample // of requests that the gate refuses
 
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity
 	sessions map[string]*session // by id
-	streams  map[*stream]string  // with connections that net/http no longer knows; the keys of the persons
+	streams  map[*stream]string  // with hijacked connections; the values are owners
 	persons  struct{ sessions, streams share.Usage }
 	ended    list.List // of *stream: of all sessions, the oldest first, which can be resumed
 	closing  bool      // no more sessions and streams
@@ -148,9 +148,9 @@ const (
 // headerSlack is the number of bytes that net/http reads beyond MaxHeaderBytes before it refuses a header.
 const headerSlack = 4096
 
-// ballastSize is the size, in bytes, of memory that is allocated and never used, so it takes no
-// pages. A busy server has a heap of a few megabytes, which the collector would search hundreds of
-// times a second. With the ballast, it waits for as much garbage. At rest, maintain frees it.
+// ballastSize is the size, in bytes, of memory that is allocated and never used, so it takes no pages. A busy server
+// has a heap of a few megabytes, which the garbage collector would scan hundreds of times a second. The ballast makes
+// the heap look larger, so the collector runs less often. maintain frees it in an idle server.
 const ballastSize = 24 << 20
 
 // Serve begins to accept requests.
@@ -202,7 +202,7 @@ func (s *Server) Drain() *protocol.Ending {
 	s.endStreams(func(st *stream) bool { return st.session == nil || st == st.session.own })
 	s.http.Shutdown(s.Context)
 	s.replicas.Shutdown(s.Context)
-	s.endStreams(nil) // resumed ones have their answers now
+	s.endStreams(nil) // streams that were resumed have their answers now
 	for _, client := range clients {
 		client.Wait()
 		client.Leave()
@@ -224,8 +224,8 @@ func (s *Server) close() (all []*protocol.Client) {
 	return all
 }
 
-// endStreams ends the streams that net/http does not know, and waits until their clients have read
-// everything. of selects streams; nil: all.
+// endStreams ends the streams with hijacked connections, and waits until their clients have read everything. of
+// selects streams; nil: all.
 func (s *Server) endStreams(of func(*stream) bool) {
 	var ends sync.WaitGroup
 	s.mu.Lock()
@@ -309,7 +309,7 @@ func readLimits(env project.Env) limits {
 	}
 }
 
-// LimitConnections returns the [http.Server.ConnState] of another server of this process, with its own limit.
+// LimitConnections returns an [http.Server.ConnState] that limits the connections of another server of this process.
 func LimitConnections(most int) func(net.Conn, http.ConnState) {
 	return guard.NewConnections(most).State
 }
@@ -328,8 +328,8 @@ func (s *Server) Reading() metrics.Reading {
 // restTime is the minimum time between two releases of memory to the system.
 const restTime = 30 * time.Second
 
-// maintain sends comments on silent streams, and ends what is no longer used.
-// It returns unused memory to the system when no requests come.
+// maintain sends comments on silent streams, and ends sessions, streams and clients that are no longer used. It
+// returns unused memory to the system when no requests come.
 func (s *Server) maintain() {
 	pace := 5 * time.Second
 	for _, limit := range []time.Duration{s.limits.keepAlive, s.limits.sessionIdle} {
@@ -339,7 +339,7 @@ func (s *Server) maintain() {
 	}
 	ticker := time.NewTicker(max(pace, 10*time.Millisecond))
 	defer ticker.Stop()
-	var garbage bool // may be left of requests and sessions
+	var garbage bool // requests or sessions may have left some
 	var freed time.Time
 	for {
 		select {
@@ -368,7 +368,7 @@ func (s *Server) maintain() {
 	}
 }
 
-// silent returns the streams without net/http on which nothing was sent for a while.
+// silent returns the streams with hijacked connections on which nothing was sent for a while.
 func (s *Server) silent() (list []*stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

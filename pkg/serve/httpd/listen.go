@@ -31,11 +31,11 @@ type Listener struct {
 	URL   string // of the endpoint
 	Local bool   // only programs of this machine can connect
 
-	proxies   *proxies.Reader // nil: no proxy states the address of its client
+	proxies   *proxies.Reader // nil: no trusted proxies
 	tls       *tls.Config     // nil: without TLS
 	remove    func()          // removes the socket file
 	inherited bool            // from a service manager, which keeps the socket
-	patience  time.Duration   // of tests, in place of writeTime
+	patience  time.Duration   // set by tests, in place of writeTime
 }
 
 // Listen takes over the socket of a service manager, whose variables it removes from env. Without one it opens an
@@ -124,7 +124,7 @@ func (l *Listener) Close() error {
 	return l.Listener.Close()
 }
 
-// DefaultAddr is the address without another one.
+// DefaultAddr is the address that is used if none is given.
 const DefaultAddr = "127.0.0.1:8000"
 
 // An AddressError means that a server cannot listen at an address.
@@ -185,7 +185,7 @@ func parseAddr(addr string) (network, address string, err error) {
 	return network, net.JoinHostPort(host, port), nil
 }
 
-// misread returns the reason why a text is not an address, and the address that was probably meant.
+// misread returns an error with the reason why a text is not an address, and the address that was probably meant.
 func misread(addr string) *remedied {
 	write := func(address, reason string) *remedied { return &remedied{errors.New(reason), "write " + address} }
 	_, usual, _ := net.SplitHostPort(DefaultAddr)
@@ -244,8 +244,8 @@ func FileError(err error, create string) error {
 	return err
 }
 
-// Alive asks a server on this machine whether it is alive, and returns why not. addr is an address of [Listen], without
-// the port 0. It does not check the certificate, which has the public name of the server.
+// Alive asks a server on this machine whether it is alive, and returns an error if it is not. addr is an address of
+// [Listen], without the port 0. It does not check the certificate, which has the public name of the server.
 func Alive(ctx context.Context, addr string, overTLS bool) error {
 	network, address, err := reach(addr)
 	if err != nil {

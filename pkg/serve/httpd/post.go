@@ -25,7 +25,7 @@ type post struct {
 	r       *http.Request
 	form    form
 	session *session      // nil: of the stateless protocol
-	owner   string        // of the shares
+	owner   string        // of the limited resources that it uses
 	lasting bool          // the stream stays open without a goroutine
 	gone    func()        // is called when the client closes a lasting stream
 	done    chan struct{} // gets an element after the last answer
@@ -43,7 +43,7 @@ type post struct {
 	stream   *stream    // nil: nothing came before the answer
 	out      *response  // of the stream, unless the stream took over the connection
 	broken   error      // the stream could not be opened
-	waited   bool       // another goroutine can use the post after the answer, to wait until it is not full
+	waited   bool       // another goroutine may still wait in Reserve after the answer
 
 	began          time.Duration // of the request, of [clock.Now]
 	next, previous *post         // of Server.running
@@ -59,8 +59,8 @@ func (s *Server) newPost(w http.ResponseWriter, r *http.Request, se *session, ex
 // keepAnswer is the length, in bytes, from which an answer is kept without a copy.
 const keepAnswer = 32 << 10
 
-// mostBatch is the length, in bytes, of answers to a batch that are one array. More of them are events, so that the
-// server need not keep them until the last one.
+// mostBatch is the maximum length, in bytes, of a batch of answers in one array. Longer batches are sent as events,
+// so that the server need not keep all answers until the last one.
 const mostBatch = 1 << 20
 
 func (p *post) Last(line []byte, err *mcp.Error) {
@@ -141,7 +141,7 @@ func (p *post) current() *stream {
 	return p.stream
 }
 
-// outlet returns the stream that gets what precedes the answer, or nil. The lock is held.
+// outlet returns the stream for messages before the answer, or nil. The lock is held.
 func (p *post) outlet() *stream {
 	if !p.form.events && p.session != nil {
 		return p.session.own
@@ -176,7 +176,7 @@ func (p *post) Full() bool {
 }
 
 // Reserve implements [protocol.Sink]. It counts a large answer; other answers have the size 0. A batch reserves once
-// for all its answers, because they are events, of which few wait to be read at a time.
+// for all its answers, because they are sent as events, and few of them are unread at a time.
 func (p *post) Reserve(ctx context.Context, size int) {
 	p.mu.Lock()
 	first := p.reserved == 0 && !p.lasting
@@ -346,7 +346,7 @@ func (p *post) convert() {
 	}
 }
 
-// read ends the count of the answers, which the client has read or cannot read any more.
+// read no longer counts the answers as unread. The client has read them, or is gone.
 func (p *post) read() {
 	p.mu.Lock()
 	size := p.reserved
@@ -411,7 +411,7 @@ func joined(answers [][]byte) []byte {
 	return b.End().Bytes()
 }
 
-// running lists the posts whose requests run. Adding one costs less than a timer, which few requests need.
+// running lists the posts whose requests run. Adding a post costs less than a timer, which few requests need.
 type running struct {
 	mu    sync.Mutex
 	first *post

@@ -32,7 +32,7 @@ type replicas struct {
 	other    atomic.Pointer[protocol.Owner] // the last replica that has answered
 }
 
-// send is [forward.Forwarder.Send], and remembers a replica that answers.
+// send sends a message like [forward.Forwarder.Send], and remembers the replica if it answers.
 func (p *replicas) send(m forward.Message, to protocol.Owner) (*http.Response, error) {
 	answer, err := p.Send(m, to.Process, to.URL)
 	if err == nil {
@@ -100,7 +100,7 @@ func (p *replicas) begin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// channels are the channels that other replicas begin, a [net.Listener].
+// channels is a [net.Listener] whose connections are the channels that other replicas begin.
 type channels struct {
 	net.Listener // has the address
 	begun        chan net.Conn
@@ -134,7 +134,7 @@ func (c *channels) Close() error {
 }
 
 // passSession passes a request of another replica's session on to that replica, and reports whether the request is
-// answered. Without that replica, the session does not exist. Then gone answers.
+// answered. If that replica does not exist, gone answers.
 func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body, gone func()) bool {
 	names := r.Header[headers.Session]
 	if len(names) != 1 || forward.Forwarded(r) {
@@ -149,7 +149,8 @@ func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body,
 	return true
 }
 
-// passOn answers a request as its owner does. It calls gone if the owner has no answer.
+// passOn passes a request on to the replica that owns its target, and sends the answer. If that replica does not
+// answer, passOn calls gone.
 func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body *body, to protocol.Owner, gone func()) {
 	if r.Method == http.MethodGet {
 		s.passStream(w, r, to, gone)
@@ -205,7 +206,7 @@ func copyAnswer(w http.ResponseWriter, answer *http.Response) error {
 	}
 }
 
-// passStream is passOn for a GET. Its stream has the limits of a stream of this replica, and needs no place for a
+// passStream is passOn for a GET. Its stream has the limits of a stream of this replica, and does not count as a
 // request.
 func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.Owner, gone func()) {
 	if !s.roomForStream(auth.IdentityOf(r.Context()).Owner()) {

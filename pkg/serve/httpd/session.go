@@ -32,7 +32,7 @@ type session struct {
 	person   string         // see auth.Identity.Owner; "": a program of this machine
 	owner    string         // the owner of the session's shares
 	began    time.Time
-	local    bool // it was begun on this machine for certain, so its client chooses the roots
+	local    bool // it certainly began on this machine, so its client may choose the roots
 	client   *protocol.Client
 	own      *stream // for messages that belong to no request
 	accept   sync.Mutex
@@ -99,9 +99,9 @@ func (s *Server) add(se *session, from protocol.Caller) (idle *session, err *mcp
 	return idle, nil
 }
 
-// idlest returns the session that ends for a new one of a person. It is not busy, and was not used for the longest
-// time. If the server has all sessions, it is one of the person with most of them. Sessions whose client can
-// still fetch something go last. The lock is held.
+// idlest returns the session that ends for a new one of a person. That is the session that is not busy and was not
+// used for the longest time. If the server has no room at all, it is a session of the person with most sessions.
+// Sessions whose client can still fetch something end last. The lock is held.
 func (s *Server) idlest(person string) *session {
 	count := &s.persons.sessions
 	full := count.All() >= s.limits.sessions
@@ -205,8 +205,8 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 	}
 }
 
-// placeSession answers an initialize. While this server ends, another replica begins the session, if one answers. The
-// request is pending until then, because this server begins the session if none does.
+// placeSession answers an initialize request. While this server ends, it passes the request on to another replica. If
+// none answers, this server begins the session itself, so the request is pending until then.
 func (s *Server) placeSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	begin := func() { s.beginSession(w, r, body, m) }
 	if other := s.replicas.other.Load(); other != nil && !s.serving.Load() && !forward.Forwarded(r) {
@@ -384,7 +384,7 @@ func (s *Server) dropSessions() {
 		switch {
 		case se.used.Load() >= since:
 		case se.inUse():
-			se.touch() // the time begins when that is over
+			se.touch() // the idle time begins when the session is no longer in use
 		default:
 			idle = append(idle, se)
 			s.remove(se)
@@ -432,7 +432,7 @@ func (se *session) retire(st *stream) {
 	s.trim()
 }
 
-// forget drops an ended stream, which can no longer be resumed.
+// forget drops an ended stream, so that it can no longer be resumed.
 func (se *session) forget(st *stream) {
 	se.mu.Lock()
 	delete(se.streams, st.name)
@@ -472,7 +472,7 @@ func (s *Server) trim() {
 
 func (se *session) Queue(line []byte) { se.own.add(line) }
 
-// Last implements [protocol.Sink]. Each request has another sink.
+// Last implements [protocol.Sink]. It does nothing, because each request has its own sink.
 func (se *session) Last([]byte, *mcp.Error)            {}
 func (se *session) Push()                              { se.own.push() }
 func (se *session) Deliver()                           { se.own.push() }
@@ -480,7 +480,7 @@ func (se *session) Full() bool                         { return se.own.full() }
 func (se *session) Reserve(ctx context.Context, _ int) { se.own.awaitRoom(ctx) }
 func (se *session) Release(int)                        {}
 
-// AwaitRoom implements [protocol.Connection]. Requests above the limits are refused.
+// AwaitRoom implements [protocol.Connection]. It does not wait: requests above the limits are refused.
 func (se *session) AwaitRoom() {}
 
 // End implements [protocol.Connection]: exit ends the session.

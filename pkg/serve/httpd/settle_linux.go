@@ -11,9 +11,9 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// refuseConnections makes the kernel drop the first packet of each new TCP connection. Handshakes that have begun go
-// on. The client sends the packet again after a second. Then the listener is closed, so the client learns that nobody
-// is there.
+// refuseConnections makes the kernel drop the first packet of each new TCP connection. Handshakes that have begun
+// continue. The client sends the packet again after a second. By then the listener is closed, so the connection is
+// refused.
 func refuseConnections(l net.Listener) {
 	if l.Addr().Network() != "tcp" {
 		return
@@ -31,8 +31,8 @@ func refuseConnections(l net.Listener) {
 	})
 }
 
-// hasHandshakes reports whether clients have begun to connect, and the kernel has not got their last packet. Such a
-// client may have got all of its packets, so it would be reset.
+// hasHandshakes reports whether a TCP handshake lacks the client's last packet. Its client may already believe that
+// it is connected, and closing the listener would reset the connection.
 func hasHandshakes(l net.Listener) bool {
 	address, ok := l.Addr().(*net.TCPAddr)
 	if !ok {

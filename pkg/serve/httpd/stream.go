@@ -22,8 +22,8 @@ type stream struct {
 
 	mu     sync.Mutex
 	next   int             // the number of the next event
-	sent   int             // the number after the last event that a connection got
-	events []event         // that can be resumed after; the oldest first
+	sent   int             // the number after the last event that was sent on a connection
+	events []event         // kept for resumption, the oldest first
 	bytes  int             // of events
 	over   bool            // there will be no more events
 	writer *jsonrpc.Writer // to the connection; nil: not connected
@@ -57,7 +57,7 @@ func (s *Server) streamHeader(h http.Header) {
 	h["X-Accel-Buffering"] = s.values.noBuffering
 }
 
-// add sends a message, without writing it yet.
+// add queues a message without writing it.
 func (st *stream) add(line []byte) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -83,7 +83,7 @@ func (st *stream) add(line []byte) {
 // id returns the id of an event. The client resumes after it.
 func (st *stream) id(number int) string { return st.name + "-" + strconv.Itoa(number) }
 
-// reached reports whether the stream has had an event with a number. Zero is the place before the first one.
+// reached reports whether the stream has had an event with a number. Zero is before the first event.
 func (st *stream) reached(number int) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -162,7 +162,7 @@ func (st *stream) complete(from int) bool {
 	return st.over && from >= st.next
 }
 
-// disconnect leaves the connection. The lock is held.
+// disconnect removes the connection from the stream. The lock is held.
 func (st *stream) disconnect() {
 	if st.writer != nil {
 		st.writer.Close()
@@ -174,7 +174,7 @@ func (st *stream) disconnect() {
 	}
 }
 
-// detach leaves a connection that the client closed, unless another one replaced it.
+// detach removes a connection that the client has closed, unless another connection has replaced it.
 func (st *stream) detach(c *conn) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -217,7 +217,7 @@ func (st *stream) comment(text string) {
 	}
 }
 
-// end ends the stream once everything is written, for a reason that a person can read.
+// end ends the stream once everything is written. reason is text for people.
 func (st *stream) end(reason string) {
 	st.mu.Lock()
 	st.over = true
@@ -247,8 +247,8 @@ func (st *stream) hangUp(reason string) {
 	}
 }
 
-// takeOver makes a connection of net/http the stream's own, and sends the events from a number on (see attach). Then no
-// goroutine and no buffers of net/http belong to it.
+// takeOver makes a connection of net/http the stream's own, and sends the events from a number on (see attach). So
+// the stream keeps no goroutine and no buffers of net/http.
 func (st *stream) takeOver(w http.ResponseWriter, r *http.Request, from int) error {
 	st.server.streamHeader(w.Header())
 	c, err := hijack(w, r)
@@ -281,7 +281,7 @@ func (st *stream) watch(gone func()) {
 	}
 	go func() {
 		var b [1]byte
-		c.Read(b[:]) // a client that sends anything loses the connection
+		c.Read(b[:]) // also returns if the client sends anything
 		c.Close()
 		st.detach(c)
 		st.left(gone)

@@ -56,7 +56,7 @@ type Connection struct {
 
 	activity atomic.Int64 // when the last line was read, of [clock.Now]
 	endings  chan protocol.Ending
-	hangup   sync.Once                       // begins to wait for the end of the output
+	hangup   sync.Once                       // starts the goroutine that waits for the end of the output
 	lost     atomic.Pointer[protocol.Ending] // set when the output could not be written
 }
 
@@ -99,9 +99,8 @@ func (c *Connection) Endings() <-chan protocol.Ending { return c.endings }
 // Signalled returns how a signal ends the process: at once.
 func (c *Connection) Signalled(e protocol.Ending) protocol.Ending { return e }
 
-// readOn is how long a request may use the goroutine that read it, before another one continues
-// to read. Most requests that run no script take less. Then no thread is woken, which would cost
-// more than reading a file does.
+// readOn is how long a request may use the goroutine that read it, before another goroutine continues to read. Most
+// requests without a script take less. Then no thread is woken, which costs more than reading a file.
 const readOn = time.Millisecond
 
 // read reads messages until the input ends, or until it runs a request that takes long and
@@ -133,8 +132,8 @@ func (c *Connection) read() {
 	}
 }
 
-// run runs a request on the goroutine that read it. It reports whether another goroutine
-// continues to read. If the last request of the same method took long, that happens at once.
+// run runs a request on the goroutine that read it. It reports whether another goroutine continues to read. If the
+// last request of the same method took long, that goroutine starts at once.
 func (c *Connection) run(task protocol.Task) (handedOff bool) {
 	slow := task.Slow()
 	if slow.Load() {
@@ -159,7 +158,7 @@ func (c *Connection) run(task protocol.Task) (handedOff bool) {
 func (c *Connection) AwaitRoom() {
 	if c.Full() || c.client.Full() {
 		c.Push()
-		c.hangup.Do(func() { // a goroutine that does not read cannot notice it
+		c.hangup.Do(func() { // this goroutine does not read, so it cannot notice a hangup
 			go func() {
 				c.Streams.AwaitHangup()
 				c.End(clientGone)

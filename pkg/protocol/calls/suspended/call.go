@@ -50,9 +50,9 @@ type call struct {
 // maxRounds is the maximum number of times that a call asks its client. Clients give up after ten requests.
 const maxRounds = 9
 
-// run calls the method's handler on the goroutine of the first request, and returns its answer.
-// If the script asks for something, another goroutine answers that request, and this one stays
-// with the script. A call that never asks wakes no other goroutine.
+// run calls the method's handler on the goroutine of the first request, and returns its answer. If the script asks
+// for something, another goroutine answers the first request, and the current one stays with the script. A call that
+// never asks wakes no other goroutine.
 func (x *call) run(ctx context.Context) (*calls.Answer, error) {
 	x.unwatch = context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
 	defer x.table.ended(x)
@@ -82,8 +82,8 @@ func (x *call) run(ctx context.Context) (*calls.Answer, error) {
 	return nil, calls.ErrHandedOff
 }
 
-// shrink keeps only the rendered answer of a suspended call that has ended, because its client may take long. The lock
-// is held.
+// shrink keeps only the rendered answer of a suspended call that has ended, because its client may fetch it late. The
+// lock is held.
 func (x *call) shrink() {
 	bytes := x.backlog
 	if x.answer != nil && x.err == nil {
@@ -120,7 +120,7 @@ func (x *call) Listening() bool {
 	return x.serving != nil && len(x.open) == 0
 }
 
-// handOff leaves the first request to another goroutine. The lock is held.
+// handOff lets another goroutine answer the first request. The lock is held.
 func (x *call) handOff() {
 	if !x.handedOff {
 		x.handedOff = true
@@ -250,7 +250,7 @@ func (x *call) suspend() *calls.Answer {
 			return b.End().Bytes()
 		},
 		Done: func(sent bool) {
-			if !sent { // the client has no state to come back with
+			if !sent { // the client did not get the state that a retry needs
 				x.End(calls.ErrCancelled)
 			}
 		},
@@ -280,8 +280,8 @@ func (x *call) resume(r *calls.Request, round uint32) *mcp.Error {
 
 func (x *call) Ready() bool { return !x.client.session.Full() }
 
-// Patience implements [mcp.Asker]. A script waits until its call ends in time, which ends its
-// child processes too.
+// Patience implements [mcp.Asker]. The call expires before the script stops waiting, because only the end of the call
+// also ends the script's child processes.
 func (x *call) Patience() time.Duration { return x.table.ttl + 5*time.Second }
 
 func (x *call) Ask(requests []mcp.InputRequest) mcp.PendingInput {
@@ -353,7 +353,7 @@ type requestState struct {
 // stateSize is the length of a state without owner before it is sealed, in bytes.
 const stateSize = len(seal.Process{}) + 8 + 4 + 8 + sha256.Size
 
-// sealState returns the text for a caller. For any other caller it is forged.
+// sealState returns a state as text that openState accepts only with the same caller.
 func sealState(s seal.Sealer, state requestState, caller string) string {
 	text := make([]byte, 0, stateSize+len(state.owner.URL))
 	text = append(text, state.owner.Process[:]...)
@@ -365,7 +365,7 @@ func sealState(s seal.Sealer, state requestState, caller string) string {
 	return s.Seal(text, []byte(caller))
 }
 
-// openState returns the sealed state of a caller.
+// openState returns the state that sealState sealed for a caller.
 func openState(s seal.Sealer, sealed, caller string) (state requestState, err error) {
 	text, err := s.Open(sealed, []byte(caller), stateSize, stateSize+seal.MaxURL)
 	if err != nil {

@@ -19,13 +19,14 @@ import (
 type input struct {
 	mcp.InputRequest
 	set      *inputSet
-	round    uint32 // in which it was put to the client last, 0 for not yet
+	round    uint32 // the last one that sent it to the client; 0: none
 	invalid  bool   // it had an invalid answer once
 	done     bool
 	response mcp.InputResponse
 }
 
-// take uses the client's response. A missing response is asked for again, and an invalid one once.
+// take uses the client's response. If the response is missing, the question is asked again. If it is invalid, the
+// question is asked once more.
 func (in *input) take(v json.RawMessage) {
 	if rawjson.KindOf(v) != rawjson.Object {
 		return
@@ -84,7 +85,7 @@ type inputSet struct {
 	closed bool
 }
 
-// check closes done if nothing is missing. The call's lock is held.
+// check closes done if all inputs have responses. The call's lock is held.
 func (s *inputSet) check() {
 	if s.closed || slices.ContainsFunc(s.inputs, func(in *input) bool { return !in.done }) {
 		return

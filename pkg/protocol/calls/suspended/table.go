@@ -177,8 +177,8 @@ func badState(reason string) *mcp.Error {
 	return mcp.Errorf(mcp.CodeInvalidParams, "Invalid requestState").WithData(reason)
 }
 
-// find returns the call that a retry belongs to. The retry serves it from now on. A call of this process ends when its
-// time is over, so only the state of another process has a time of the wall clock.
+// find returns the call that a retry belongs to. The retry serves it from now on. Only states of other processes are
+// checked for their time: calls of this process end by a timer.
 func (c *Client) find(r *calls.Request) (*call, error) {
 	t := c.table
 	state, err := openState(t.self.Sealer, r.Params.Text(mcp.ParamState), c.caller)
@@ -224,8 +224,8 @@ func (t *Table) Owner(sealed, caller string) seal.Owner {
 // idLife is how long other replicas know the owner of an id.
 const idLife = 30 * 24 * time.Hour
 
-// NewID returns an id for a caller, which nobody can guess. If this process has a URL, [Table.Owner] of other replicas
-// returns it for the id.
+// NewID returns an unguessable id for a caller. If this process has a URL, [Table.Owner] of other replicas returns it
+// for the id.
 func (t *Table) NewID(caller string) string {
 	if t.self.URL == "" {
 		return rand.Text()
@@ -271,8 +271,8 @@ func (t *Table) add(w *waiter) {
 	t.evict()
 }
 
-// Waiting counts a request of the handshake protocol whose script waits for the client, until over is called. It is the
-// part of [calls.Config].
+// Waiting counts a request of the handshake protocol whose script waits for the client, until over is called. It is a
+// [calls.Config.Waiting].
 func (c *Client) Waiting(r *calls.Request, bytes int) (over func()) {
 	w := &waiter{client: c, weight: 2*r.Size() + bytes, end: r.Evict}
 	t := c.table
@@ -398,8 +398,8 @@ func (t *Table) resumed(x *call) *mcp.Error {
 	return nil
 }
 
-// evictionPatience is how long the script of an evicted call may delay the start of another one. Most end at once, and
-// those that ignore SIGTERM after a second. On a busy machine it takes longer. Each keeps its descriptors until then.
+// evictionPatience is how long the script of an evicted call may delay the start of another one. Scripts that ignore
+// SIGTERM end after a second, or later on a busy machine. Each keeps its descriptors until then.
 const evictionPatience = 20 * time.Second
 
 // awaitScripts waits, before another script starts, until scripts of evicted calls have closed

@@ -164,10 +164,10 @@ var Controls = [...]json.RawMessage{
 		`"idempotentHint":true,"openWorldHint":false}}`),
 }
 
-// IsControl reports whether one of these tools has a name.
+// IsControl reports whether name is the name of one of the [Controls].
 func IsControl(name string) bool { return slices.Contains(mcp.TaskTools(), name) }
 
-// control answers a call of one of these tools. Models read its faults, so they are results.
+// control answers a call of one of the [Controls]. Its errors are results of the tool, because models read them.
 func (c *Client) control(ctx context.Context, r *calls.Request, name string) (*calls.Answer, error) {
 	arguments := r.Params.Get(mcp.ParamArguments)
 	id, isText := rawjson.Text(rawjson.Get(arguments, "taskId"))

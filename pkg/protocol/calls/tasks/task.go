@@ -33,7 +33,7 @@ type task struct {
 	first    origin          // the client's first request, or its retry; empty when over
 	attached *calls.Request  // the client's request that waits before the hand-over
 	waiting  context.Context // of the request of task_wait that waits
-	sent     *calls.Request  // the last request that the call is; nil when over
+	sent     *calls.Request  // the last request that the server sent to itself; nil when over
 	call     calls.Call      // the suspended call, or nil
 	id       string          // "": not handed over
 	asked    *questions      // open ones, or nil
@@ -145,7 +145,7 @@ func (x *task) Full() bool {
 	return x.client.Out.Full()
 }
 
-// Reserve implements [session.Sink]. The answer to the client's request waits for it.
+// Reserve implements [session.Sink]. It does nothing, because the answer to the client's request reserves space.
 func (*task) Reserve(context.Context, int) {}
 func (*task) Release(int)                  {}
 
@@ -181,8 +181,8 @@ func (x *task) stop(reason *mcp.Error) {
 	}
 }
 
-// await answers a request by the first answer of look, which is called after each change. Once limit is over, due is
-// true.
+// await answers a request with the first answer that look returns. It calls look after each change, and with due set
+// once limit is over.
 func (x *task) await(ctx context.Context, r *calls.Request, limit time.Duration,
 	look func(due bool) (*calls.Answer, error)) (*calls.Answer, error) {
 	r.Rest()
@@ -206,7 +206,7 @@ func (x *task) await(ctx context.Context, r *calls.Request, limit time.Duration,
 	}
 }
 
-// serve answers a request that waits for the call before the hand-over. If it ends, so does the call.
+// serve answers a request that waits for the call before the hand-over. If the request ends, the call ends too.
 func (x *task) serve(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	limit, knows := x.after, extension(r)
 	first := x.asksFirst && knows
@@ -269,8 +269,8 @@ func (x *task) pass() *calls.Answer {
 	return a
 }
 
-// handOver makes the call a task, and returns the answer to its request. It is nil if the client is leaving. The lock
-// is held.
+// handOver makes the call a task, and returns the answer to its request. The answer is nil if the client is leaving.
+// The lock is held.
 func (x *task) handOver(knows bool) *calls.Answer {
 	if !x.client.table.publish(x) {
 		return nil
@@ -291,9 +291,10 @@ func (x *task) handOver(knows bool) *calls.Answer {
 	return a
 }
 
-// questions are those that a script of the stateless protocol has asked together. The call is suspended.
+// questions are the open questions that a script has asked together, in the stateless protocol. The call is
+// suspended.
 type questions struct {
-	result json.RawMessage // that asks them
+	result json.RawMessage // with the questions
 	state  string          // of the suspended call
 	list   []question
 	bytes  int // of the answers
@@ -390,8 +391,8 @@ func (x *task) update(r *calls.Request) *mcp.Error {
 	return nil
 }
 
-// moved continues a call whose script no longer waits for an answer, or has ended. Before the hand-over, the client's
-// retry continues it, unless the client is leaving and its request still waits.
+// moved continues a suspended call whose script has ended or no longer waits. If the call is not a task and no
+// request waits for it, it does nothing: the client's retry continues the call.
 func (x *task) moved() {
 	x.mu.Lock()
 	alone := x.id != "" || x.attached != nil

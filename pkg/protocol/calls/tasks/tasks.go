@@ -30,7 +30,7 @@ type Config struct {
 	Grace    time.Duration              // time until the hand-over, for clients with the extension; see Grace
 	Running  int                        // maximum number of scripts
 	Retry    time.Duration              // how long a question before the hand-over waits for its client
-	NewID    func(caller string) string // returns the id of a new task for a caller, which nobody can guess
+	NewID    func(caller string) string // returns the unguessable id of a new task for a caller
 }
 
 // A Table contains the tasks of all clients, and limits them.
@@ -91,7 +91,7 @@ func (t *Table) publish(x *task) bool {
 	return true
 }
 
-// overhead is more than a task uses next to its answer, in bytes, and more than a response has next to it.
+// overhead is the maximum size, in bytes, of a task without its answer, and of a response without its result.
 const overhead = 4 << 10
 
 // ended counts a task that has ended. It keeps the answer, if the client knows the task. The task's lock is held.
@@ -150,13 +150,14 @@ func (t *Table) find(r *calls.Request, id string) *task {
 	return nil
 }
 
-// A retry of a request is expected, because the request was answered with questions.
+// A retry is the request that the client is expected to send with its answers to questions.
 type retry struct {
 	task  *task
 	timer *time.Timer // ends the task without the retry
 }
 
-// expect waits for a retry. The suspended call ends without one. The task's lock is held.
+// expect registers a task for the retry with a state. If no retry arrives in time, the suspended call ends. The
+// task's lock is held.
 func (t *Table) expect(state string, x *task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -167,7 +168,7 @@ func (t *Table) expect(state string, x *task) {
 	})}
 }
 
-// take returns the task that expects a retry with this state, or nil. It expects no other one.
+// take returns the task that expects a retry with this state, or nil. The task no longer expects it.
 func (t *Table) take(state string) *task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,8 +180,8 @@ func (t *Table) take(state string) *task {
 	return expected.task
 }
 
-// Owed reports whether the end of the server would take an answer from a client. A task runs, or has ended after a time
-// and its client has not got the answer.
+// Owed reports whether a client would lose an answer if the server ended now. That is so if a task runs, or has ended
+// after since and its client has not got the answer.
 func (t *Table) Owed(since time.Time) bool {
 	t.mu.Lock()
 	list := slices.Collect(maps.Values(t.byID))
@@ -196,13 +197,14 @@ func (t *Table) Owed(since time.Time) bool {
 type Tool struct {
 	tool.LongRunning
 	Control bool // one of the server's own tools for tasks
-	// NoControl means that these tools do not exist, so only clients with the extension get tasks.
+	// NoControl means that the server's own tools for tasks do not exist, so only clients with the extension get
+	// tasks.
 	NoControl bool
 }
 
 // A ClientConfig is the input of [Table.NewClient].
 type ClientConfig struct {
-	Calls  calls.Config // of the requests that the tasks are
+	Calls  calls.Config // of the requests behind the tasks
 	Caller string       // see auth.Identity.Key
 	Out    session.Sink // for messages that belong to no request
 	// Tool returns nil for tools that are not long-running.
@@ -226,10 +228,12 @@ func (t *Table) NewClient(c ClientConfig) *Client {
 	return &Client{ClientConfig: c, table: t, requests: t.pool.NewRequests(c.Calls)}
 }
 
-// Grace is how long a call runs before it becomes a task of a client with the extension. Most errors come earlier.
+// Grace is how long a call runs before it becomes a task of a client with the extension. Most calls that fail do so
+// earlier.
 const Grace = 100 * time.Millisecond
 
-// Handle answers a request of the client. It leaves ordinary ones to their protocol.
+// Handle answers a request of the client. It handles calls of long-running tools and of the server's own tools. The
+// request's protocol handles all others.
 func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	if r.Method.Name != "tools/call" {
 		return r.Protocol.Handle(ctx, r)

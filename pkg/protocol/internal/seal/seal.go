@@ -102,8 +102,8 @@ func NewSelf(keys [][]byte, url string) Self {
 	return s
 }
 
-// Elsewhere returns an owner that is another replica. It returns the zero Owner for this process, and for
-// one that had its address before.
+// Elsewhere returns an owner that is another replica. It returns the zero Owner for this process, and for an earlier
+// process with the same URL.
 func (s Self) Elsewhere(o Owner) Owner {
 	if o.URL == "" || o.Process == s.Process || o.URL == s.URL {
 		return Owner{}

@@ -170,9 +170,8 @@ func (s *Session) answer(out Sink, e *mcp.Error, appendLine func(dst []byte) []b
 type Sink interface {
 	// Queue adds a line without writing it. The caller calls Push or Deliver afterwards.
 	Queue(line []byte)
-	// Last is Queue for the answer of a request, the last line for it. err is the error in the
-	// answer, or nil. line is nil if the request ends without an answer. Each accepted request
-	// ends with one call of Last.
+	// Last queues the answer of a request, which is the last line for the request. err is the error in the answer, or
+	// nil. line is nil if the request ends without an answer. Each accepted request ends with one call of Last.
 	Last(line []byte, err *mcp.Error)
 	// Push writes the queued lines, and never waits until the client reads.
 	Push()

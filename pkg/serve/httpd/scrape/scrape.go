@@ -40,7 +40,7 @@ func Open(addr string) (*Server, error) {
 	return &Server{listener: l}, nil
 }
 
-// URL returns where the metrics are.
+// URL returns the address of the metrics.
 func (s *Server) URL() string {
 	if addr := s.listener.Addr(); addr.Network() == "tcp" {
 		return "http://" + addr.String() + "/metrics"

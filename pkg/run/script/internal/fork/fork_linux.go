@@ -107,7 +107,7 @@ func failure(report int) error {
 	}
 }
 
-// collect takes the status of a process that ends.
+// collect waits for the end of a process, and collects its status.
 func collect(pid int) {
 	for {
 		if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
@@ -135,8 +135,8 @@ var firstLimit = sync.OnceValue(func() *unix.Rlimit {
 	return <-first
 })
 
-// askFirstLimit is [firstLimit]. Only Go knows the limit, so askFirstLimit asks a process that Go starts. That must be
-// no Go program, which would raise the limit again.
+// askFirstLimit computes the value of [firstLimit]. Only Go knows the limit, so askFirstLimit asks a process that Go
+// starts. That must be no Go program, which would raise the limit again.
 func askFirstLimit() *unix.Rlimit {
 	var now, first unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil || now.Cur != now.Max-1 {
@@ -225,7 +225,7 @@ func (s *start) run() uintptr {
 		}
 	}
 
-	// No file is at the number of another one, and all close at exec, before each goes to its own number.
+	// First move the files to numbers that no file needs, with close-on-exec. Then move each to its own number.
 	most = max(uintptr(len(s.files)), 3)
 	if uintptr(s.report) < most {
 		if r, _, e = syscall.RawSyscall(unix.SYS_FCNTL, uintptr(s.report), unix.F_DUPFD_CLOEXEC, most); e != 0 {

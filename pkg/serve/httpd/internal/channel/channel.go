@@ -38,7 +38,7 @@ type Keys struct{ keys []key }
 
 type key struct{ proof, traffic []byte }
 
-// NewKeys returns keys for channels. The first one is for own connections, and all are for those of others.
+// NewKeys returns keys for channels. Calls use the first key, and answers accept all keys.
 func NewKeys(secrets [][]byte) *Keys {
 	k := new(Keys)
 	for _, secret := range secrets {
@@ -58,7 +58,7 @@ func derive(secret, salt []byte, use string) []byte {
 	return b
 }
 
-// prove returns the proof of a side for everything that was sent before.
+// prove returns the proof of one side that it has the key. sent is everything that was sent before.
 func (k key) prove(side string, sent ...[]byte) []byte {
 	h := hmac.New(sha256.New, k.proof)
 	h.Write([]byte(side))
@@ -160,7 +160,7 @@ const (
 	maxText    = 16 << 10 // bytes that a record encrypts
 )
 
-// errForged ends a channel that something on the way has changed.
+// errForged ends a channel whose bytes were changed on the way.
 var errForged = errors.New("a record of the channel is not authentic")
 
 // A direction encrypts or decrypts the records of one direction. Each record has the next number as its nonce.
@@ -176,8 +176,8 @@ func (d *direction) nonce() []byte {
 
 // A Conn is a channel, a [net.Conn].
 //
-// The end of a channel is not authenticated. The text has to show where it ends, as a message of HTTP with
-// a length or with chunks does.
+// The end of a channel is not authenticated. So the text must contain its own end, like an HTTP message with a length
+// or with chunks.
 type Conn struct {
 	net.Conn
 

@@ -50,8 +50,8 @@ const (
 // Patience is how long a replica may take to accept a connection, and to prove that it has the key.
 const Patience = 3 * time.Second
 
-// New returns a Forwarder with the keys that replicas share. Replicas with https need certificates that config accepts.
-// nil accepts those of the system's authorities.
+// New returns a Forwarder with the keys that replicas share. Replicas with https need certificates that config
+// accepts. A nil config accepts certificates of the system's authorities.
 func New(keys *channel.Keys, patience time.Duration, config *tls.Config) *Forwarder {
 	return &Forwarder{keys: keys, patience: patience, tls: config, dialer: &net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeAfter, Interval: probeEvery, Count: probes},
@@ -62,7 +62,7 @@ func New(keys *channel.Keys, patience time.Duration, config *tls.Config) *Forwar
 type Message struct {
 	Request *http.Request // without its body
 	Body    []byte
-	Sent    func() // is called when the body has been sent, or is not sent any more; nil: nothing is
+	Sent    func() // is called when no more of the body will be sent; may be nil
 }
 
 // A messageBody calls sent when it is closed.
@@ -78,9 +78,8 @@ func (b *messageBody) Close() error {
 	return nil
 }
 
-// Send sends a message to a process at a URL, and returns its answer. The error means that there is
-// no answer of that process. The answer has no header but those that clients may get. Its body ends with the
-// context of the request.
+// Send sends a message to a process at a URL, and returns its answer. An error means that the process has not
+// answered. The answer only has headers that clients may get. Its body ends with the context of the request.
 //
 // The request states its caller, and contains no credential.
 func (f *Forwarder) Send(m Message, to channel.Process, at string) (*http.Response, error) {
@@ -93,7 +92,7 @@ func (f *Forwarder) Send(m Message, to channel.Process, at string) (*http.Respon
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{ // of one connection: a kept one can end while a request is sent
+	transport := &http.Transport{ // of one connection: a reused connection can end while a request is sent
 		DialContext:       func(context.Context, string, string) (net.Conn, error) { return conn, nil },
 		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
 	}
@@ -220,7 +219,7 @@ type statement struct {
 	Address  string         // of the client
 }
 
-// The headers that a replica passes on, in lower case. A name that ends in * begins others.
+// The headers that a replica passes on, in lower case. A * at the end of a name matches any rest.
 var (
 	requestHeaders = []string{
 		"accept", "content-type", "last-event-id", "mcp-*", "traceparent", "tracestate", "baggage",
@@ -253,7 +252,7 @@ func state(r *http.Request) (http.Header, error) {
 		return nil, err
 	}
 	text := base64.RawURLEncoding.EncodeToString(b)
-	// A caller that JSON cannot express would become another one.
+	// JSON cannot express every key, and a changed key would be another caller.
 	if again, err := parse(text); err != nil || again.Identity.Key() != said.Identity.Key() {
 		return nil, errors.New("the caller cannot be stated")
 	}
@@ -282,8 +281,8 @@ type forwardedKey struct{}
 // Forwarded reports whether another replica has passed a request on. It must not be passed on again.
 func Forwarded(r *http.Request) bool { return r.Context().Value(forwardedKey{}) != nil }
 
-// Receive returns a request that came over a channel, with the caller that its header states. Nothing else may be
-// given to Receive, because anybody can write the header.
+// Receive returns a request that came over a channel, with the caller that its header states. Never pass it a request
+// that came in another way, because anybody can send this header.
 func Receive(r *http.Request) (*http.Request, error) {
 	values := r.Header[callerHeader]
 	if len(values) != 1 {

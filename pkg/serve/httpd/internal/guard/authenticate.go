@@ -163,7 +163,7 @@ func (g *Guard) challenge(code, description string, scopes []string) string {
 	return ascii.Trim("Bearer " + strings.Join(list, ", "))
 }
 
-// quotable replaces characters that a parameter of WWW-Authenticate must not contain.
+// quotable returns a text without the characters that a parameter of WWW-Authenticate must not contain.
 func quotable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {

@@ -1,5 +1,5 @@
-// Package guard decides which requests of HTTP reach the endpoint. It checks the host, the origin
-// and the credential of a request, and limits what a client can take from other clients.
+// Package guard decides which requests of HTTP reach the endpoint. It checks the host, the origin and the credential
+// of a request, and limits the requests of each client.
 package guard
 
 import (
@@ -24,7 +24,7 @@ import (
 
 // A Config is the input of [New].
 type Config struct {
-	Local   bool     // only programs of this machine can connect, a proxy among them
+	Local   bool     // only programs of this machine, such as a proxy, can connect
 	Socket  bool     // the address is a socket file: any Host is allowed, because web pages cannot connect to it
 	Hosts   []string // allowed values of Host, in addition to those of this machine; without ports
 	Origins []string // of web pages that may use the server; "*": all
@@ -34,7 +34,7 @@ type Config struct {
 	Resource     *Resource          // nil: not described for OAuth clients
 	PublicOrigin string             // of the server itself, if there is no Resource
 	Public       bool               // the operator has prepared the server for other machines in another way
-	Proxies      *proxies.Trusted   // state the addresses of their clients; nil: nobody does
+	Proxies      *proxies.Trusted   // trusted to state the addresses of their clients; nil: no proxies
 
 	Limits Limits            // see [Guard.Limit]
 	Log    func(line string) // receives a line for each rejected credential
@@ -107,8 +107,8 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	r.RemoteAddr = g.Proxies.Client(r) // everything that counts or logs an address uses this one
 	if len(r.TransferEncoding) > 0 && !r.ProtoAtLeast(2, 0) {
-		// A proxy in front of us may have found another end of the body, from a Content-Length that
-		// net/http dropped. So nothing that follows is a request (RFC 9112, 6.3).
+		// net/http dropped the Content-Length, and a proxy in front may have used it to find the end of the body. So
+		// the bytes that follow must not be read as a request (RFC 9112, 6.3).
 		w.Header()["Connection"] = []string{"close"}
 	}
 	if e := g.place(r); e != nil {
@@ -175,8 +175,8 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal, cause
 	w.Write(jsonrpc.AppendError(nil, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason).AppendJSON))
 }
 
-// clientOf returns a key for the client that a request counts for. It is the owner of the identity. A stranger without
-// one is known by its address. The key is "" for a program of this machine.
+// clientOf returns a key for the client that a request counts for. The key is the owner of the identity, or the
+// address of a stranger without one. The key is "" for a program of this machine.
 func (g *Guard) clientOf(r *http.Request) string {
 	if id := auth.IdentityOf(r.Context()); id != nil || !g.FromStranger(r) {
 		return id.Owner()
@@ -198,7 +198,7 @@ func remote(r *http.Request) string {
 	return network.String()
 }
 
-// place checks the form of the target, the host and the origin of a request.
+// place checks the target, the host and the origin of a request.
 func (g *Guard) place(r *http.Request) *refusal {
 	switch {
 	case r.URL.Host != "" || r.URL.Scheme != "" || !strings.HasPrefix(r.RequestURI, "/"):
@@ -215,9 +215,9 @@ func (g *Guard) place(r *http.Request) *refusal {
 // Host, or with an address as Host.
 func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
-// hostAllowed checks Host, so that no web page can reach a server of this machine by a name that
-// leads to it (DNS rebinding). A server for other machines requires a credential, which such a page
-// does not have. There, Host is checked only if hosts are given.
+// hostAllowed checks Host. So no web page can reach a server of this machine by a name that resolves to this machine
+// (DNS rebinding). A server for other machines checks Host only if hosts are configured, because it requires a
+// credential.
 func (g *Guard) hostAllowed(host string) bool {
 	if len(g.hosts) == 0 && (!g.Local || g.Socket) {
 		return true
@@ -246,7 +246,7 @@ func hostName(host string) (name string, ok bool) {
 func (g *Guard) originAllowed(r *http.Request) bool {
 	origins := r.Header["Origin"]
 	switch len(origins) {
-	case 0: // browsers add Sec-Fetch-Site to requests without Origin as well
+	case 0: // browsers send Sec-Fetch-Site even without Origin
 		site := r.Header.Get("Sec-Fetch-Site")
 		return site == "" || site == "same-origin" || site == "none"
 	case 1:
@@ -279,7 +279,7 @@ var (
 	responseHeaders = "Mcp-Session-Id, WWW-Authenticate, Retry-After"
 )
 
-// parameterHeader begins the headers that repeat arguments of tools.
+// parameterHeader is the prefix of the headers that repeat arguments of tools.
 const (
 	parameterHeader  = "mcp-param-"
 	parameterLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -327,9 +327,9 @@ const (
 	Everybody                 // also each machine that reaches the address
 )
 
-// Audience describes the possible senders of the server's requests. Only a plain address of this machine is for its own
-// programs. As soon as the operator has prepared the server for others, a proxy can pass their requests on. A socket
-// file counts, because its usual client is a proxy.
+// Audience describes the possible senders of the server's requests. A server at a plain address of this machine
+// serves only programs of this machine. If the operator has prepared it for others, a proxy can pass on their
+// requests. A socket file counts as such, because its usual client is a proxy.
 func (c *Config) Audience() Audience {
 	switch {
 	case !c.Local:
@@ -342,14 +342,14 @@ func (c *Config) Audience() Audience {
 
 func (c *Config) authenticates() bool { return c.Auth != nil || c.Certificates }
 
-// IsOpen reports whether others than the programs of this machine can use the server without a credential, through
-// what the operator has prepared for them. A socket file by itself is only for its user.
+// IsOpen reports whether the operator has prepared the server for others than the programs of this machine, and it
+// requires no credential. A socket file alone does not count, because only its user can open it.
 func (c *Config) IsOpen() bool {
 	return !c.authenticates() && (c.Public || len(c.Hosts) > 0 || len(c.Origins) > 0)
 }
 
-// FromStranger reports whether a request can come from another machine. A proxy that names its client is enough,
-// with any configuration.
+// FromStranger reports whether a request can come from another machine. A header of a proxy is enough, whatever the
+// configuration.
 func (g *Guard) FromStranger(r *http.Request) bool {
 	return g.Audience() != Programs || isForwarded(r.Header)
 }

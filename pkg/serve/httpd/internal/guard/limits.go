@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// Limits are bounds on what clients take. 0 means no bound, unless noted.
+// Limits are the bounds for clients. 0 means no bound, unless noted.
 type Limits struct {
 	Requests       int // at once, of all clients
 	ClientRequests int // at once, of one client
@@ -28,8 +28,8 @@ type Limits struct {
 // retryBusy is the waiting time of responses with Retry-After.
 const retryBusy = time.Second
 
-// begin counts a request that starts. A client with the key "" is a program of this machine, which only the bounds of
-// all clients concern.
+// begin counts a request that starts. The key "" belongs to the programs of this machine, which have only the bounds
+// for all clients.
 func (g *Guard) begin(key string) *refusal {
 	l := &g.Limits
 	if n := g.running.Add(1); l.Requests > 0 && n > int64(l.Requests) {
@@ -63,8 +63,8 @@ func (g *Guard) end(key string) {
 	}
 }
 
-// failed counts a rejected credential from an address. wait is the time after which the limit allows another one, or 0.
-// first means that the address reached the limit with this one.
+// failed counts a rejected credential from an address. wait is the time after which the limit allows another one, or
+// 0. first means that this one has reached the limit.
 func (g *Guard) failed(address string) (wait time.Duration, first bool) {
 	if g.Limits.Failures == 0 {
 		return 0, false
@@ -77,8 +77,8 @@ func (g *Guard) failed(address string) (wait time.Duration, first bool) {
 	return wait, first
 }
 
-// clients has the rate and the running requests of each client. It remembers a limited number, and forgets the one that
-// was not used for the longest time and has no running request.
+// clients has the rate and the running requests of each client. It keeps a limited number of clients. It drops the
+// one without running requests that was not used for the longest time.
 type clients struct {
 	most  int
 	rate  rate.Limit // of each client; 0: no limit
@@ -93,7 +93,7 @@ type client struct {
 	key     string
 	running int
 	rate    *rate.Limiter // nil: no limit
-	full    bool          // the last thing was above the limit
+	full    bool          // the last count was above the limit
 }
 
 func newClients(most int, limit rate.Limit, burst int) *clients {
@@ -110,7 +110,7 @@ func (c *clients) use(key string, f func(*client)) {
 		f(at.Value.(*client))
 		return
 	}
-	// Each running request uses at most one entry, so an unused one is found soon.
+	// Each running request uses at most one entry, so the loop soon finds an unused one.
 	for at := c.recent.Back(); at != nil && len(c.entries) >= c.most; {
 		old, before := at.Value.(*client), at.Prev()
 		if old.running == 0 {
@@ -127,7 +127,7 @@ func (c *clients) use(key string, f func(*client)) {
 	f(fresh)
 }
 
-// count counts one more thing. It returns the time after which the limit allows it, or 0.
+// count counts a request or a failure. It returns the time after which the limit allows it, or 0.
 func (c *client) count(now time.Time) time.Duration {
 	if c.rate == nil {
 		return 0
@@ -181,8 +181,8 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	if victim == nil {
 		return
 	}
-	// The descriptor is free before the next connection is accepted. So Close must not wait for the client, as that of
-	// TLS can.
+	// The descriptor is free before the next connection is accepted. So Close must not wait for the client, and Close
+	// of a TLS connection can.
 	if secure, ok := victim.(*tls.Conn); ok {
 		victim = secure.NetConn()
 	}
@@ -218,20 +218,20 @@ type Quota struct {
 	log func(line string)
 }
 
-// A Sample chooses a few of many things, whose number clients decide, and counts the others.
+// A Sample chooses a few of many events, whose number clients decide, and counts the others.
 type Sample struct {
 	now     func() time.Time
 	mu      sync.Mutex
 	limiter *rate.Limiter
-	left    int // things since the last one that was chosen
+	left    int // events since the last one that was chosen
 }
 
-// NewSample returns a sample of at most burst things at once, and then of one in each pace.
+// NewSample returns a sample of at most burst events at once, and then of one event in each pace.
 func NewSample(burst int, pace time.Duration) *Sample {
 	return &Sample{now: time.Now, limiter: rate.NewLimiter(rate.Every(pace), burst)}
 }
 
-// Take reports whether the next thing is chosen, and how many before it were not.
+// Take reports whether the next event is chosen, and how many before it were not.
 func (s *Sample) Take() (chosen bool, left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package headers checks the HTTP headers that repeat members of a message. So a proxy that reads
-// headers sees the same request as the server (http section 3).
+// Package headers checks the HTTP headers that repeat members of a message. They must be equal, so that a proxy that
+// reads headers sees the same request as the server (http section 3).
 package headers
 
 import (

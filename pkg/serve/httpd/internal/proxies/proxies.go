@@ -21,8 +21,8 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// Trusted are the proxies that may state the address of a client. The methods accept nil, which trusts nobody, and are
-// safe for concurrent use.
+// Trusted are the proxies that may state the address of a client. A nil Trusted trusts no proxy. The methods are safe
+// for concurrent use.
 type Trusted struct {
 	networks []netip.Prefix
 	sockets  bool // also a proxy that connects to a socket file
@@ -86,10 +86,10 @@ func (t *Trusted) trusts(a netip.Addr) bool {
 	return false
 }
 
-// Client returns the address of the client of a request, in the form of [http.Request.RemoteAddr]. The port is left out
-// if it is not known. Client starts at the other end of the connection. As long as an address belongs to a trusted
-// proxy, the headers have the address before it. If the two headers name different clients, the proxy wrote only one
-// of them, and neither counts.
+// Client returns the address of the client of a request, in the form of [http.Request.RemoteAddr]. The port is left
+// out if it is not known. Client starts with the address of the connection. While an address belongs to a trusted
+// proxy, it continues with the address before it in the headers. If the two headers name different clients, Client
+// ignores both, because the proxy wrote only one of them.
 func (t *Trusted) Client(r *http.Request) string {
 	peer := Address(r.RemoteAddr)
 	if t == nil || !t.trusts(peer) {
@@ -112,8 +112,8 @@ func (t *Trusted) Client(r *http.Request) string {
 	return client.String()
 }
 
-// before returns the first address that is not that of a trusted proxy, or the last one that is known. hops are the
-// addresses that proxies have stated, the nearest first.
+// before returns the first address that belongs to no trusted proxy, or the last known one. hops are the addresses
+// that proxies have stated, the nearest first.
 func (t *Trusted) before(at netip.Addr, hops iter.Seq[string]) netip.Addr {
 	for hop := range hops {
 		a := Address(hop)
@@ -143,8 +143,8 @@ func Address(text string) netip.Addr {
 	return a.Unmap().WithZone("")
 }
 
-// forwardedFor returns the addresses in X-Forwarded-For, the nearest first, or nil without the header. Each proxy adds
-// one at the end of a list. Several lines are one list.
+// forwardedFor returns the addresses in X-Forwarded-For, the nearest first, or nil without the header. Each proxy
+// appends an address to the list. Several lines are one list.
 func forwardedFor(h http.Header) iter.Seq[string] {
 	lines := h["X-Forwarded-For"]
 	if len(lines) == 0 {
@@ -165,8 +165,8 @@ func forwardedFor(h http.Header) iter.Seq[string] {
 	}
 }
 
-// forwarded returns the addresses in Forwarded (RFC 7239), the nearest first, or nil without the header. A header with
-// an error anywhere states no address: a client could hide the end of it in a quoted text.
+// forwarded returns the addresses in Forwarded (RFC 7239), the nearest first, or nil without the header. A header
+// with an error anywhere states no address: a client could hide the rest of the header in a quoted text.
 func forwarded(h http.Header) iter.Seq[string] {
 	lines := h["Forwarded"]
 	if len(lines) == 0 {
@@ -272,7 +272,7 @@ type Reader struct {
 	Done    func(c net.Conn)  // is called when the header of a connection was read
 }
 
-// A Conn is the connection of a trusted proxy. The header is not a part of what [Conn.Read] returns.
+// A Conn is the connection of a trusted proxy. [Conn.Read] does not return the header.
 type Conn struct {
 	net.Conn
 	reader *Reader
@@ -325,7 +325,7 @@ func (c *Conn) readHeader() {
 	}
 	if errors.Is(err, errHeader) {
 		c.reader.Log(fmt.Sprintf("closed a connection of the proxy %s: %v", c.client, err))
-		c.fault = io.EOF // so that net/http does not answer
+		c.fault = io.EOF // because net/http answers other errors
 	}
 	if err != nil {
 		return

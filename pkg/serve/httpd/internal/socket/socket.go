@@ -1,5 +1,5 @@
-// Package socket listens at sockets with a file. A server removes and replaces only a file that is its own, or one that
-// no server uses.
+// Package socket listens at sockets with a file. A server removes or replaces only its own file, or a file that no
+// server uses.
 package socket
 
 import (
@@ -20,8 +20,8 @@ import (
 
 // A Listener listens at a socket whose file only this user can use.
 //
-// The file is known by its identity. As long as the socket is open, no other file can get it. So a file that another
-// server has put at the same path stays.
+// The listener recognizes its file by device and inode, which no other file can get while the socket is open. So it
+// never removes the file of another server at the same path.
 type Listener struct {
 	*net.UnixListener
 	dir  *os.Root // of the file; closed once it was removed
@@ -32,8 +32,8 @@ type Listener struct {
 
 // Listen makes a socket file with mode 0600. It replaces the file of a server that has ended, and no other file.
 //
-// The folder is locked from the look at the path until the file is there, and while [Listener.Remove] works. So servers
-// that start or end at the same time do not take the files of each other. A lock of the folder leaves no file.
+// The folder is locked while Listen and [Listener.Remove] work. So servers that start or end at the same time do not
+// remove the files of each other. A lock of the folder creates no file.
 func Listen(path string) (*Listener, error) {
 	if err := check(path); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Listen(path string) (*Listener, error) {
 	return l, nil
 }
 
-// check returns the error for a path that cannot have a socket.
+// check returns an error if a socket cannot be made at a path.
 func check(path string) error {
 	switch {
 	case path == "" || os.IsPathSeparator(path[len(path)-1]):
@@ -84,8 +84,8 @@ func (e *InUseError) Error() string {
 // errChanged means that a program without the lock changed the path.
 var errChanged = errors.New("another program has just changed the file")
 
-// listen makes the file in a new folder, which keeps others out until the mode is set. Then it moves the file to its
-// place.
+// listen makes the file in a new private folder, so that nobody can connect before its mode is set. Then it moves the
+// file to its path.
 func (l *Listener) listen(path string) error {
 	folder, err := l.dir.Open(".")
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *Listener) listen(path string) error {
 	return err
 }
 
-// place moves the socket file to its name, if the file there is still the old one, or none for nil.
+// place moves the socket file to its name, if the file there is still old. nil: there is no file.
 func (l *Listener) place(made string, old fs.FileInfo) error {
 	if err := l.dir.Chmod(made, 0o600); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (l *Listener) place(made string, old fs.FileInfo) error {
 	return l.dir.Rename(made, l.name)
 }
 
-// unused returns the file of a server that has ended, or nil without a file. The error is for every other file.
+// unused returns the file of a server that has ended, or nil without a file. Any other file is an error.
 func (l *Listener) unused(path string) (fs.FileInfo, error) {
 	info, err := l.dir.Lstat(l.name)
 	switch {
@@ -154,7 +154,7 @@ func (l *Listener) unused(path string) (fs.FileInfo, error) {
 	return nil, fmt.Errorf("the file may belong to another server: %w", err)
 }
 
-// Remove removes the file, unless another one has its place. The socket is still open.
+// Remove removes the file, unless another file has replaced it. Call it while the socket is open.
 func (l *Listener) Remove() {
 	l.once.Do(func() {
 		defer l.dir.Close()
@@ -168,7 +168,7 @@ func (l *Listener) Remove() {
 	})
 }
 
-// Close ends accepting, and removes the file first: after that, its identity could be the one of another file.
+// Close removes the file and closes the socket, in this order: later, another file could have the same inode.
 func (l *Listener) Close() error {
 	l.Remove()
 	return l.UnixListener.Close()
@@ -182,7 +182,8 @@ func address(folder *os.File, dir, file string) string {
 	return strings.Join([]string{shortcut, fmt.Sprint(folder.Fd()), filepath.ToSlash(file)}, "/")
 }
 
-// patience is how long lock tries. Other servers have the lock for a moment only. A program that keeps it stops nobody.
+// patience is how long lock tries. Other servers keep the lock for a moment only. If a program keeps it longer, the
+// server continues without it.
 const patience = 2 * time.Second
 
 // lock locks a folder until it is closed, if its file system has locks.

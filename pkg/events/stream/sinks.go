@@ -149,7 +149,7 @@ func (t *file) full(size int) bool { return t.max > 0 && t.size > 0 && t.size+in
 
 // next renames the file to its number, and begins a new one. The oldest files are removed.
 func (t *file) next() error {
-	if err := t.sync(); err != nil {
+	if err := syncData(t.f); err != nil {
 		return err
 	}
 	entries, err := fs.ReadDir(t.dir.FS(), ".")
@@ -189,7 +189,10 @@ func (t *file) syncDir() error {
 	return nil
 }
 
-func (t *file) sync() error { return syncData(t.f) }
+func (t *file) sync() func() error {
+	f := t.f // next replaces it
+	return func() error { return syncData(f) }
+}
 
 func (t *file) close() error {
 	var err error

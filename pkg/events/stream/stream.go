@@ -56,7 +56,8 @@ type sink interface {
 	full(size int) bool
 	// next ends a file and begins another one.
 	next() error
-	sync() error
+	// sync returns a function that waits until the lines are on the disk. Lines may be written meanwhile.
+	sync() func() error
 	close() error
 }
 
@@ -73,9 +74,10 @@ type Stream struct {
 	missed    int               // events since the last line that were not written
 	lost      int               // events that were not written, since the start
 	broken    bool              // the last line was not written
-	dirty     bool              // lines may not be on the disk
+	dirty     bool              // lines were written after the last sync began
+	syncer    *time.Timer       // the next sync; nil: none is due or under way
+	undone    bool              // the last sync failed
 	timer     *time.Timer       // the next seal
-	syncer    *time.Timer
 	closed    bool
 	key       *seal.File // nil: there is no key
 	begun     bool       // the first seal with the key is written
@@ -133,10 +135,6 @@ func (s *Stream) Emit(e *events.Event) error {
 	s.redactTexts(e)
 	s.shape(e)
 	err := s.emit(e)
-	if err == nil && !s.dirty && !s.config.SyncLine {
-		s.dirty = true
-		s.syncer = time.AfterFunc(syncEvery, s.flush)
-	}
 	if err != nil && s.config.Required {
 		return errUnavailable
 	}
@@ -225,7 +223,9 @@ func (s *Stream) write(e *events.Event) error {
 	if err = s.out.write(e, s.line); err == nil {
 		s.link = events.Link{Seq: s.link.Seq + 1, Prev: events.HashOf(s.line[:len(s.line)-1])}
 		if s.config.SyncLine || sealed {
-			err = s.out.sync() // the line is there, so the chain goes on
+			err = s.out.sync()() // the line is there, so the chain goes on
+		} else if s.dirty = true; s.syncer == nil {
+			s.syncer = time.AfterFunc(syncEvery, s.flush)
 		}
 		if sealed {
 			err = errors.Join(err, s.key.Forward())
@@ -252,23 +252,33 @@ func (s *Stream) rotate() error {
 func (s *Stream) seal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return
+	if !s.closed {
+		s.emit(&events.Event{Type: events.Seal})
+		s.timer.Reset(sealEvery)
 	}
-	if s.emit(&events.Event{Type: events.Seal}) == nil {
-		s.out.sync()
-		s.dirty = false
-	}
-	s.timer.Reset(sealEvery)
 }
 
+// flush waits until the lines are on the disk. The disk can be slow, so requests do not wait for it.
 func (s *Stream) flush() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dirty && !s.closed {
-		s.out.sync()
-	}
 	s.dirty = false
+	sync := s.out.sync()
+	s.mu.Unlock()
+	err := sync()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return
+	case s.dirty:
+		s.syncer.Reset(syncEvery)
+	default:
+		s.syncer = nil
+	}
+	if err != nil && !s.undone {
+		s.config.Warn(fmt.Sprintf("%s may not be on the disk: %v", s.config.To, err))
+	}
+	s.undone = err != nil
 }
 
 // Close writes the last seal and releases the file.
@@ -287,7 +297,7 @@ func (s *Stream) Close() {
 	if s.syncer != nil {
 		s.syncer.Stop()
 	}
-	s.out.sync()
+	s.out.sync()()
 	s.out.close()
 	if s.key != nil {
 		s.key.Close()
@@ -308,10 +318,10 @@ func (l lines) write(_ *events.Event, line []byte) error {
 // endless is the part of a sink without files.
 type endless struct{}
 
-func (endless) full(int) bool { return false }
-func (endless) next() error   { return nil }
-func (endless) sync() error   { return nil }
-func (endless) close() error  { return nil }
+func (endless) full(int) bool      { return false }
+func (endless) next() error        { return nil }
+func (endless) sync() func() error { return func() error { return nil } }
+func (endless) close() error       { return nil }
 
 // A Form is the form in which a record has the arguments of requests.
 type Form string

@@ -254,7 +254,7 @@ func TestMissed(t *testing.T) {
 // A deaf is a sink that keeps lines and cannot bring them to the disk.
 type deaf struct{ lines }
 
-func (deaf) sync() error { return errors.New("input/output error") }
+func (deaf) sync() func() error { return func() error { return errors.New("input/output error") } }
 
 // AUD-13: a line that may not be on the disk is missed, and the chain goes on with it.
 func TestFailedSync(t *testing.T) {
@@ -270,6 +270,49 @@ func TestFailedSync(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
 	os.WriteFile(file, []byte(out.String()), 0o600)
 	entries(t, file)
+}
+
+// A slow is a sink whose disk takes as long as the test wants.
+type slow struct {
+	lines
+	begun chan struct{}
+	end   chan error
+}
+
+func (d slow) sync() func() error {
+	return func() error {
+		d.begun <- struct{}{}
+		return <-d.end
+	}
+}
+
+// AUD-13: no event waits for the disk, and lines that are written meanwhile are brought to the disk afterwards. A
+// failure is reported once.
+func TestSlowDisk(t *testing.T) {
+	var out strings.Builder
+	warned := make(chan string, 10)
+	s := openTest(t, Config{To: "stderr", Stderr: &out, Warn: func(text string) { warned <- text }})
+	d := slow{lines{w: &out}, make(chan struct{}), make(chan error)}
+	s.out = d
+	emit(t, s, "a")
+	<-d.begun
+	emit(t, s, "b")
+	d.end <- errors.New("input/output error")
+	<-d.begun // for the second line
+	d.end <- errors.New("input/output error")
+	ended := make(chan struct{})
+	go func() { s.Close(); close(ended) }()
+	<-d.begun
+	d.end <- nil
+	<-ended
+	if text := <-warned; text != "stderr may not be on the disk: input/output error" || len(warned) > 0 {
+		t.Error(text, len(warned))
+	}
+	file := filepath.Join(t.TempDir(), "out")
+	os.WriteFile(file, []byte(out.String()), 0o600)
+	if got := targets(entries(t, file)); got != "a b seal" {
+		t.Error(got)
+	}
 }
 
 // A part of a line that did not fit on the disk is removed at once.

@@ -8,8 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData waits until the content of a file is on the disk.
-func syncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
+// syncData waits until the content of a file is on the disk. The file may be closed meanwhile.
+func syncData(f *os.File) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return cmp.Or(c.Control(func(fd uintptr) { err = unix.Fdatasync(int(fd)) }), err)
+}
 
 // sendFile sends journald an entry that is too long for a datagram: as a file in memory that nobody can change.
 func sendFile(conn *net.UnixConn, entry []byte) error {

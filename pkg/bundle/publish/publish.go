@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -58,7 +57,7 @@ func (r *Registry) Announce(ctx context.Context, entry []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.send(ctx, &web.Request{Method: http.MethodPost, URL: address, Header: jsonContent(), Body: entry}, r.Token)
+	_, err = r.send(ctx, &web.Request{Method: "POST", URL: address, Header: jsonContent(), Body: entry}, r.Token)
 	return err
 }
 
@@ -80,7 +79,7 @@ func (r *Registry) Upload(ctx context.Context, b *Product) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.send(ctx, &web.Request{Method: http.MethodPost, URL: address, Body: content, Header: map[string]string{
+	_, err = r.send(ctx, &web.Request{Method: "POST", URL: address, Body: content, Header: map[string]string{
 		"Content-Type": "application/octet-stream", "X-Bundle-Name": url.PathEscape(b.Name)}}, r.Token)
 	return err
 }
@@ -112,7 +111,7 @@ func (r *Registry) Login(ctx context.Context, w Workflow) error {
 	query.Set("audience", base.Scheme+"://"+strings.ToLower(base.Host))
 	ask.RawQuery = query.Encode()
 	r.secrets = append(r.secrets, w.Token)
-	identity, err := r.token(ctx, &web.Request{Method: http.MethodGet, URL: ask.String()}, w.Token, "value")
+	identity, err := r.token(ctx, &web.Request{Method: "GET", URL: ask.String()}, w.Token, "value")
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -120,7 +119,7 @@ func (r *Registry) Login(ctx context.Context, w Workflow) error {
 		return cli.Failf(cli.CodePolicy, "GitHub gives no token for the registry: %v", err)
 	}
 	var b rawjson.Builder
-	r.Token, err = r.token(ctx, &web.Request{Method: http.MethodPost, URL: exchange, Header: jsonContent(),
+	r.Token, err = r.token(ctx, &web.Request{Method: "POST", URL: exchange, Header: jsonContent(),
 		Body: b.Object().Name("oidc_token").String(identity).End().Bytes()}, "", "registry_token")
 	return err
 }

@@ -29,7 +29,7 @@ import (
 	"mcp-bash/pkg/auth/tokenfile"
 )
 
-// A served is a `mcp-bash serve --http` that runs in a separate process.
+// A served is a process that runs `mcp-bash serve --http`.
 type served struct {
 	t       *testing.T
 	url     string
@@ -37,7 +37,7 @@ type served struct {
 	command *exec.Cmd
 	mu      sync.Mutex
 	log     bytes.Buffer
-	read    chan string // the address; closed when the log is read to its end
+	read    chan string // the address; closed at the end of the log
 	tmp     string
 }
 
@@ -171,7 +171,7 @@ func TestNoAuthentication(t *testing.T) {
 	}
 }
 
-// H-202, H-204, H-207: forged hosts, origins, targets and sessions reach nothing.
+// H-202, H-204, H-207: requests with forged hosts, origins, targets and sessions are refused.
 func TestForgedRequests(t *testing.T) {
 	s := serveHTTP(t, nil)
 	if status, body := s.ask(callEnv, headersOfCall...); status != 200 || !strings.Contains(body, "MCPBASH_") {
@@ -269,7 +269,7 @@ func TestTokensAreSecret(t *testing.T) {
 	}
 }
 
-// H-220: a client over its rate gets 429, and another one does not wait.
+// H-220: a caller that exceeds its rate gets 429. Another caller does not wait.
 func TestRate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	var tokens []string
@@ -296,7 +296,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// H-250, H-252: TLS with certificates of clients; health needs none.
+// H-250, H-252: TLS with client certificates. A health check needs none.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

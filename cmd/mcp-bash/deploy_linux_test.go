@@ -18,8 +18,8 @@ const server = 65532
 
 var install = regexp.MustCompile(`(?m)^# +(groupadd .*|mcp-bash token .*|chmod .*)$`)
 
-// H-245: a server that is not root reads the files that the commands of docs/DEPLOY.md and of the unit make. Root
-// still lists and revokes their tokens, also if it gave the folder to the server.
+// H-245: a server that is not root can read the files that the commands of docs/DEPLOY.md and of the unit make. Root
+// can still list and revoke their tokens, even if the server owns the folder.
 func TestFilesAsDeployed(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")

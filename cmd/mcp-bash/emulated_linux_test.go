@@ -14,8 +14,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// T-42: scripts run where fork refuses a process descriptor, as under QEMU's emulation of ARM64 processes. The emulator
-// runs programs of this machine as usual, so the script's Bash need not be one of ARM64.
+// T-42: scripts run even if fork refuses a process descriptor, as under QEMU's emulation of ARM64 processes. The
+// emulator runs programs of this machine directly, so the script's Bash need not be an ARM64 program.
 func TestEmulated(t *testing.T) {
 	const emulator = "qemu-aarch64-static"
 	switch _, err := exec.LookPath(emulator); {
@@ -78,7 +78,7 @@ func TestEmulated(t *testing.T) {
 	ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
 		`"clientInfo":{"name":"x","version":"1"}}}`, `"protocolVersion"`)
 	io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
-	for range 2 { // the second one is not tried with a descriptor any more
+	for range 2 { // the second start does not try a descriptor
 		ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet"}}`, `"exitCode":3`)
 	}
 	in.Close()

@@ -18,7 +18,7 @@ import (
 // CLI-1206: the command line of a server determines how to ask it, as H-1 defines.
 func TestServerOf(t *testing.T) {
 	t.Setenv("MCPBASH_HTTP_ADDR", "")
-	for line, want := range map[string]string{ // "-": it cannot be asked
+	for line, want := range map[string]string{ // "-": the server cannot be asked
 		"": "-", "serve": "-", "serve -- --http": "-", "debug": "-", "serve --http 127.0.0.1:0": "-", "serve --http 0": "-",
 		"serve --http": "", "serve --http 9000": "9000", "serve --http :9000 --token-file t": ":9000",
 		"serve --http 10.1.2.3:80 -- x": "10.1.2.3:80", "serve --http unix:/run/s": "unix:/run/s",
@@ -93,7 +93,7 @@ func TestHealthOfServer(t *testing.T) {
 	}
 }
 
-// await waits until a process is stopped or has ended, and leaves its status.
+// await waits until a process has stopped or ended. It does not reap the process.
 func await(t *testing.T, server *exec.Cmd, event int) {
 	t.Helper()
 	if err := unix.Waitid(unix.P_PID, server.Process.Pid, nil, event|unix.WNOWAIT, nil); err != nil {
@@ -101,11 +101,11 @@ func await(t *testing.T, server *exec.Cmd, event int) {
 	}
 }
 
-// awaited starts a server. ready returns when it has written to one of its outputs.
+// awaited starts a server. ready waits until the server has written to one of its outputs.
 func awaited(server *exec.Cmd, args []string) (ready func(), err error) {
-	output := server.StdoutPipe // of the answer to a ping
+	output := server.StdoutPipe // has the answer to a ping
 	if len(args) > 1 {
-		output = server.StderrPipe // of the line with the address
+		output = server.StderrPipe // has the line with the address
 	}
 	from, err := output()
 	if err != nil {

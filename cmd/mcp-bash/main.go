@@ -69,7 +69,7 @@ Frequent environment variables (all variables: docs/SETTINGS.md):
 	return c
 }
 
-// run serves, or runs the command of the first argument (cli chapter 3, P-100).
+// run runs a server, or the command that the first argument names (cli chapter 3, P-100).
 func run(s cli.Streams, args []string) int {
 	if len(args) == 0 {
 		return serveProject(s, serve.Options{})
@@ -107,13 +107,13 @@ func run(s cli.Streams, args []string) int {
 			cli.Printf(s.Err, "Usage: mcp-bash %s\n", c.Usage)
 			return cli.ExitUsage
 		}
-		return serveProject(s, serve.Options{}) // hosts pass stray flags
+		return serveProject(s, serve.Options{}) // some clients pass unknown options
 	}
 	return runVerb(s, args[0], args[1:])
 }
 
-// serveOption returns the index of the first option of serve in a command line that begins with an option, or -1. The
-// word "serve" is missing there.
+// serveOption returns the index of the first option of serve, or -1. The command line must begin with an option, so the
+// word "serve" is missing.
 func serveOption(args []string) int {
 	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
 		return -1
@@ -151,7 +151,7 @@ func serveProject(s cli.Streams, o serve.Options) int {
 	return serve.Serve(o)
 }
 
-// runOwn runs a command of this program. The sibling of a verb completes the words after the verb.
+// runOwn runs a command of this program. If a sibling implements a verb, it completes the words after the verb.
 func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 	if args[0] == cli.CompleteWord && len(args) > 2 {
 		if owner, known := ownerOf(args[1]); known && findSibling(owner.program) != "" {
@@ -193,7 +193,7 @@ func exit(code int) error {
 	return cli.ExitCode(code)
 }
 
-// A sibling is another program that implements a verb.
+// A sibling is another program that implements a verb, such as mcp-bundle.
 type sibling struct {
 	verb     string
 	program  string
@@ -239,7 +239,7 @@ func ownerOf(verb string) (owner sibling, known bool) {
 	return sibling{verb: verb, program: "mcp-" + verb}, false
 }
 
-// runVerb runs the sibling for a verb, as git does.
+// runVerb runs the sibling that implements a verb, as git does.
 func runVerb(s cli.Streams, verb string, args []string) int {
 	owner, known := ownerOf(verb)
 	switch path := findSibling(owner.program); {
@@ -289,7 +289,7 @@ func findSibling(command string) string {
 
 // vendored reports whether this binary belongs to a vendored copy in a project.
 func vendored() bool {
-	home := os.Getenv("MCPBASH_HOME") // it may be incomplete
+	home := os.Getenv("MCPBASH_HOME") // the directory may be incomplete
 	if home == "" {
 		home = project.InstalledHome(project.OSEnv())
 	}

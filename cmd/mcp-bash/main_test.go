@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	session.Main(m, map[string]session.Program{
 		"mcp-bash": run,
-		"mcp-echo": func(s cli.Streams, args []string) int { // a sibling of another's making
+		"mcp-echo": func(s cli.Streams, args []string) int { // a sibling that another author made
 			for _, arg := range append(args, os.Getenv("MCPBASH_ARGV0")) {
 				fmt.Fprintln(s.Out, arg)
 			}

@@ -65,11 +65,11 @@ func providerNames() []string {
 	return names
 }
 
-// provider runs "mcp-bash provider NAME URI". In a project it reads as the project's server would, with the project's
-// providers. Elsewhere it runs the built-in provider. It also does so for scripts, because providers of projects call
-// it.
+// provider runs "mcp-bash provider NAME URI". In a project it reads like the project's server, with the project's
+// providers. In other directories, and if a script calls it, it runs the built-in provider, because providers of
+// projects use it.
 func provider(s cli.Streams, args []string) int {
-	var out bytes.Buffer // so that only cli.Run reports errors of writing
+	var out bytes.Buffer // a buffer, because only cli.Run reports write errors
 	defer func() { s.Out.Write(out.Bytes()) }()
 	env := project.OSEnv()
 	dir, err := os.Getwd()
@@ -147,7 +147,7 @@ means {}. docs/MCP-APPS.md describes its members.`,
 			{Code: 2, Meaning: "wrong usage, or a faulty configuration"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
-			var out bytes.Buffer // so that only cli.Run reports errors of writing
+			var out bytes.Buffer // a buffer, because only cli.Run reports write errors
 			code := helper.Run([]string{"ui-template", operands[0]}, s.In, &out, s.Err)
 			s.Out.Write(out.Bytes())
 			return exit(code)

@@ -161,7 +161,7 @@ func (r *remote) receive() (line []byte, err error) {
 	return append(json.RawMessage(rawjson.Normal(v)), '\n'), nil
 }
 
-// abandon may run while send or receive waits.
+// abandon can be called while send or receive waits.
 func (r *remote) abandon(line []byte) {
 	if line != nil {
 		r.farewell(http.MethodPost, line)
@@ -179,7 +179,7 @@ func (r *remote) end() int {
 	return cli.ExitOK
 }
 
-// farewellTime limits a request whose answer does not matter.
+// farewellTime limits the request that ends the session. Its result does not matter.
 const farewellTime = 5 * time.Second
 
 func (r *remote) farewell(method string, body []byte) {
@@ -206,7 +206,7 @@ func newEventReader(body io.Reader) *eventReader {
 	return e
 }
 
-// next returns the data of the next event that has some, or io.EOF. An event without its empty line does not count.
+// next returns the data of the next event with data, or io.EOF. An event without a final empty line is ignored.
 func (e *eventReader) next() ([]byte, error) {
 	var data []byte
 	for e.lines.Scan() {

@@ -100,7 +100,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// CLI-319: the token goes to the server that was named, and to no other.
+// CLI-319: the token is sent to the named server only.
 func TestRemoteToken(t *testing.T) {
 	t.Setenv("REMOTE_TEST_TOKEN", "abc.def")
 	other := &fakeServer{}
@@ -130,7 +130,7 @@ func TestRemoteToken(t *testing.T) {
 	}
 }
 
-// CLI-319: --timeout cancels a call, and does not wait for a server that never answers.
+// CLI-319: --timeout cancels a call. It does not wait for a server that never answers.
 func TestRemoteTimeout(t *testing.T) {
 	t.Parallel()
 	f := &fakeServer{call: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
@@ -152,7 +152,7 @@ func TestRemoteTimeout(t *testing.T) {
 	}
 }
 
-// CLI-319: a stream of foreign bytes is read to its end.
+// CLI-319: a stream of any bytes is read to its end.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("data: a\ndata: b\n\n: x\r\n\r\ndata:c\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, stream []byte) {

@@ -79,7 +79,7 @@ on standard error.`,
 
 func toolNames() []string { return registry.CachedNames(kinds.Tools) }
 
-// methods are the methods that a person calls, for completion and for suggestions.
+// methods are the methods for completion and suggestions.
 var methods = []string{
 	"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
 	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
@@ -101,7 +101,7 @@ type call struct {
 type endpoint interface {
 	send(line []byte)
 	receive() ([]byte, error)
-	abandon(cancelled []byte) // sends the cancellation, if any, and ends what receive waits for
+	abandon(cancelled []byte) // sends the cancellation, if any, and makes a waiting receive return
 	end() int
 }
 
@@ -233,7 +233,7 @@ func (c *call) converse(server endpoint, s cli.Streams) (json.RawMessage, error)
 	return answer, err
 }
 
-// await reads until the response to a request.
+// await reads messages up to the response to a request, and returns its result.
 func (c *call) await(server endpoint, s cli.Streams, id string) (json.RawMessage, error) {
 	for {
 		line, err := server.receive()
@@ -294,7 +294,7 @@ func printJSON(s cli.Streams, v json.RawMessage) error {
 type connection struct {
 	to   *io.PipeWriter
 	in   *bufio.Reader
-	gone chan struct{} // closed when nobody reads the server's output any more
+	gone chan struct{} // closed when nobody reads the server's output
 	code chan int
 }
 
@@ -313,17 +313,17 @@ func connect(env project.Env, dir string, stderr io.Writer) *connection {
 	return c
 }
 
-// send sends a line. The server reads it, even if nobody reads the server's output. The line is lost if the server has
-// ended; receive reports that.
+// send sends a line. The server reads the line even if nobody reads the server's output. If the server has ended, the
+// line is lost, and receive reports the end.
 func (c *connection) send(line []byte) { c.to.Write(line) }
 
-// receive returns the next line, io.EOF when the server has ended.
+// receive returns the next line, or io.EOF after the server has ended.
 func (c *connection) receive() ([]byte, error) { return c.in.ReadBytes('\n') }
 
 // hangUp ends the server's input.
 func (c *connection) hangUp() { c.to.Close() }
 
-// abandon sends a cancellation and ends the input. The request gets no answer, and the server waits for its script.
+// abandon sends a cancellation and ends the input. The server waits for the request's script, and sends no response.
 func (c *connection) abandon(cancelled []byte) {
 	c.send(cancelled)
 	c.hangUp()
@@ -336,7 +336,7 @@ func (c *connection) end() int {
 	return <-c.code
 }
 
-// A serverEnd is the server's end of a connection, a [stdio.Streams].
+// A serverEnd is the server's end of a connection. It implements [stdio.Streams].
 type serverEnd struct {
 	*io.PipeReader
 	out  *io.PipeWriter
@@ -348,5 +348,5 @@ func (e *serverEnd) Write(p []byte) (int, error) { return e.out.Write(p) }
 // Ready returns false, because a pipe in memory accepts nothing before it is read.
 func (e *serverEnd) Ready() bool { return false }
 
-// AwaitHangup is [stdio.Streams.AwaitHangup].
+// AwaitHangup implements [stdio.Streams]. It returns when nobody reads the server's output.
 func (e *serverEnd) AwaitHangup() { <-e.gone }

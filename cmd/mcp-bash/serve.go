@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/serve/httpd"
 )
 
-// serveCommand parses the arguments of serve. It calls run with the options that they name.
+// serveCommand returns the command serve, which calls run with the options of its arguments.
 func serveCommand(run func(cli.Streams, serve.Options) error) *cli.Command {
 	overHTTP, options, o := false, httpd.Options{}, serve.Options{}
 	var access func(project.Env) (httpd.Access, error)
@@ -74,18 +74,18 @@ func serveCommand(run func(cli.Streams, serve.Options) error) *cli.Command {
 	return c
 }
 
-// serverOf returns how to ask the server that this program starts with these arguments. The environment is the one of
-// this process, which a container shares with its server.
+// serverOf returns a function that asks the server which these arguments start for its health. The environment is the
+// one of this process, because a container shares it with its server.
 func serverOf(args []string) (ask func(context.Context) error, ok bool) {
 	o, ok := servedBy(args)
-	if o == nil || strings.HasSuffix(o.Addr, ":0") || o.Addr == "0" { // the system chooses the port 0
+	if o == nil || strings.HasSuffix(o.Addr, ":0") || o.Addr == "0" { // port 0 means that the system chooses one
 		return nil, ok
 	}
 	return func(ctx context.Context) error { return httpd.Alive(ctx, o.Addr, o.Access.Cert != "") }, ok
 }
 
-// servedBy returns the options of the server that this program starts with these arguments. They are nil for a server
-// over standard input and output. ok is false if the arguments start no server.
+// servedBy returns the options of the server that these arguments start. They are nil for a server over standard input
+// and output. ok is false if the arguments start no server.
 func servedBy(args []string) (o *httpd.Options, ok bool) {
 	if at := serveOption(args); at >= 0 {
 		args = append([]string{"serve"}, args[at:]...)
@@ -105,8 +105,8 @@ func servedBy(args []string) (o *httpd.Options, ok bool) {
 	return o, ok
 }
 
-// accessFlags adds the options that define who may use a server over HTTP. The result returns their values. The error
-// is for wrong usage. A variable of the environment counts where its option is not given.
+// accessFlags adds the options that define who may use a server over HTTP. The returned function returns their values,
+// or an error for wrong usage. A missing option has the value of its environment variable.
 func accessFlags(f *cli.Flags) func(project.Env) (httpd.Access, error) {
 	a := &httpd.Access{}
 	texts := []struct {
@@ -151,7 +151,7 @@ func accessFlags(f *cli.Flags) func(project.Env) (httpd.Access, error) {
 	}
 }
 
-// noStandardInput returns the error for an option whose file is read again while the server runs.
+// noStandardInput returns the error for "-" as the file of an option, because the server reads the file again.
 func noStandardInput(option string) error {
 	return cli.Usagef("%s takes a file, not standard input; a file of that name is ./-", option)
 }

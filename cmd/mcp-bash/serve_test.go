@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/serve"
 )
 
-// AUD-1: --audit is for both transports, unlike the other options.
+// AUD-1: --audit works with both transports, unlike the other options.
 func TestServeOptions(t *testing.T) {
 	t.Setenv("MCPBASH_HTTP_ADDR", "")
 	for _, row := range []struct {

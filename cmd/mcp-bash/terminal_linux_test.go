@@ -10,8 +10,8 @@ import (
 	"mcp-bash/test/pty"
 )
 
-// CLI-309, CLI-115: a person gets the result laid out, and nothing that a script
-// writes anywhere drives the terminal.
+// CLI-309, CLI-115: on a terminal, the result is indented. No output of a script contains control sequences for the
+// terminal.
 func TestRequestOnATerminal(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -37,7 +37,7 @@ func TestRequestOnATerminal(t *testing.T) {
 	}
 }
 
-// CLI-1143: a person who starts the server by hand reads what it is, and how to end it.
+// CLI-1143: on a terminal, the server explains what it is and how to end it.
 func TestServeOnATerminal(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "server.d"), 0o755); err != nil {

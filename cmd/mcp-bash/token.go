@@ -133,7 +133,7 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 		b := describe(&token)
 		shown = string(b.Name("token").String(secret).End().Bytes())
 	}
-	if _, err := cli.Printf(s.Out, "%s\n", shown); err != nil { // nobody knows the token
+	if _, err := cli.Printf(s.Out, "%s\n", shown); err != nil { // nobody has seen the token
 		return errors.Join(err, tokenfile.Revoke(ctx, path, name))
 	}
 	if !o.json && cli.IsTerminal(s.Out) {
@@ -182,7 +182,7 @@ func patterns(lists []string) (patterns []string) {
 	return patterns
 }
 
-// permits returns the patterns for a kind of items, as the list of tokens shows them.
+// permits returns the patterns of rights for a kind of items, for the table of tokens.
 func permits(rights *auth.Rights, kind auth.ItemKind) string {
 	switch {
 	case rights == nil:
@@ -264,7 +264,7 @@ func tokenError(err error, op, name, path string) error {
 	case errors.Is(err, tokenfile.ErrUnknown):
 		e.Code = cli.CodeNotFound
 		return e.WithHint("run mcp-bash token list --file %s", shell.Quote(path))
-	case errors.Is(err, fs.ErrNotExist) && op == "create": // the folder
+	case errors.Is(err, fs.ErrNotExist) && op == "create": // the folder does not exist
 		e.Code, e.Subject, e.Cause = cli.CodeNotFound, path, fs.ErrNotExist
 		return e.WithHint("run mkdir -p %s", shell.Quote(filepath.Dir(path)))
 	case errors.Is(err, fs.ErrNotExist):

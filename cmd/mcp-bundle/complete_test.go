@@ -15,7 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// incomplete is a project that works on its author's machine only. HOME is the home directory.
+// incomplete is a project that works only on its author's machine. HOME is the home directory.
 const incomplete = `
 -- server.d/server.meta.json --
 {"name": "demo", "version": "1.0.0", "author": "Ada", "title": "Demo", "description": "d", "license": "MIT"}
@@ -44,7 +44,7 @@ cat HOME/notes /home/you/example
 print("C:\\Users\\Ada\\data")
 `
 
-// theirs are the problems of the project, as each product reports them.
+// theirs are the problems of the project that every product reports.
 var theirs = []string{
 	`tools/a/tool.sh needs lib/gone.sh, which is not part of the product`,
 	`tools/a/tool.sh needs lib/lost.sh, which is not part of the product`,
@@ -58,10 +58,10 @@ var theirs = []string{
 	`server.d/token.txt:1: github-token`,
 }
 
-// noProducts are the commands that make nothing of a project that others run.
+// noProducts are the commands that make no product of a project.
 var noProducts = []string{"validate", "inspect", "unpack", "publish", "manifest", "marketplace", "diff"}
 
-// CLI-1445: every product reports the same about a project that is not complete. With --strict none is made.
+// CLI-1445: every product reports the same problems of a project that is not complete. With --strict, they fail.
 func TestIncomplete(t *testing.T) {
 	server, err := server()
 	if err != nil {
@@ -110,7 +110,7 @@ func TestIncomplete(t *testing.T) {
 				t.Errorf("%d warnings:\n%s", n, &text)
 			}
 			if c.Name == "vendor" {
-				return // it has no --strict, because it changes the project itself
+				return // vendor has no --strict, because it changes the project itself
 			}
 			if code := run(s, append(args, "--strict", "--output", out+"2")); code != 1 {
 				t.Errorf("--strict: exit %d", code)

@@ -249,7 +249,7 @@ func (o *manifestOptions) run(s cli.Streams) error {
 	return err
 }
 
-// writeFiles writes new files to a folder. It keeps a file with another text, and returns an error.
+// writeFiles writes new files to a folder. If a file exists with another text, it keeps the file and returns an error.
 func writeFiles(dir string, made []deploy.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

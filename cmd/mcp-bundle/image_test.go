@@ -27,7 +27,7 @@ import (
 type imageTest struct {
 	*testing.T
 	mirror  *debmirror.Mirror
-	dir     string // the programs of the server
+	dir     string // the directory of the server's programs
 	project string
 	cache   string
 }
@@ -46,7 +46,7 @@ func newImageTest(t *testing.T, packages ...debmirror.Package) *imageTest {
 	return i
 }
 
-// result is the JSON of mcp-bundle image.
+// imageResult is the JSON of mcp-bundle image.
 type imageResult struct {
 	OK                        bool
 	Path, Format, Tag, Digest string
@@ -61,7 +61,7 @@ type imageResult struct {
 	Error    struct{ Code, Message string }
 }
 
-// run runs the command after a piece of shell, and returns its result, its messages and its exit code.
+// run runs shell code and then the command. It returns the command's result, its messages and its exit code.
 func (i *imageTest) run(before string, env []string, args ...string) (r imageResult, stderr string, code int) {
 	i.Helper()
 	shell := []string{"-c", before + `; exec mcp-bundle image "$@"`, "sh", i.project, "--json", "--runtime-dir", i.dir}
@@ -277,8 +277,8 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// H-602: the digest does not depend on the umask, the time, the place, the mirror or the cache. A
-// change of the project changes one small layer.
+// H-602: the digest does not depend on the umask, the time, the directory, the mirror or the cache. A change of the
+// project changes one small layer.
 func TestImageReproducible(t *testing.T) {
 	i := newImageTest(t)
 	platform := "linux/" + runtimes.Host.Arch
@@ -316,7 +316,7 @@ func TestImageReproducible(t *testing.T) {
 	}
 }
 
-// H-608: the formats and places of the result.
+// H-608: the formats of the result and its paths.
 func TestImageFormats(t *testing.T) {
 	i := newImageTest(t)
 	platform := "linux/" + runtimes.Host.Arch
@@ -427,7 +427,7 @@ func TestImageFailures(t *testing.T) {
 	}
 }
 
-// H-605: a time of snapshot.debian.org chooses its directory, and is the time for expiry.
+// H-605: a time of snapshot.debian.org selects a directory of the mirror. Signatures must be valid at that time.
 func TestImageSnapshot(t *testing.T) {
 	i := newImageTest(t)
 	_, stderr, code := i.run("true", nil, "--snapshot", "20200101T000000Z", "--platform", "linux/"+runtimes.Host.Arch)
@@ -437,8 +437,8 @@ func TestImageSnapshot(t *testing.T) {
 	}
 }
 
-// H-610: a context has a Containerfile, the server and the files of a bundle. A Containerfile of the project is kept,
-// with a stage in front of its first one.
+// H-610: a context has a Containerfile, the server and the files of a bundle. If the project has a Containerfile, it is
+// kept, and a stage is inserted before its first one.
 func TestImageContext(t *testing.T) {
 	i := newImageTest(t)
 	write(t, i.project, "server.d/requirements.json", `{"dependencies":[{"or":["rg","grep"]},{"name":"jq"}]}`)
@@ -481,7 +481,7 @@ func TestImageContext(t *testing.T) {
 	if asked := i.mirror.Asked(); len(asked) > 0 {
 		t.Errorf("asked for %v", asked)
 	}
-	i.make("true", nil, append(args, "-o", dir)...) // replaces the context that it made
+	i.make("true", nil, append(args, "-o", dir)...) // replaces the context
 
 	write(t, i.project, "Containerfile", "# mine\nARG V=1\nFROM debian:$V\nfrom x\n")
 	r = i.make("true", nil, "--format", "context", "--platform", platform, "-o", dir)
@@ -506,7 +506,7 @@ func read(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
-// H-610: a wrong input is named, and a folder that the command has not made is kept.
+// H-610: the error names the wrong input. A folder of another origin is kept.
 func TestImageContextFailures(t *testing.T) {
 	i := newImageTest(t)
 	vendored := filepath.Join(t.TempDir(), "vendored") // a project with its own server is not a context

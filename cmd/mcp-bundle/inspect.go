@@ -151,7 +151,7 @@ func (o *inspectOptions) inspect(s cli.Streams, operand, format string) error {
 			return err
 		}
 	}
-	about, _ := p.About() // a document that is not valid is among the faults
+	about, _ := p.About() // an invalid document is one of the faults
 	rows := p.Rows(pinned)
 	if o.json {
 		_, err = fmt.Fprintf(s.Out, "%s\n", inspectJSON(operand, p, report, about, rows))
@@ -310,7 +310,7 @@ func inputFile(s cli.Streams, operand string) (file string, remove func(), err e
 	in := bufio.NewReader(s.In)
 	name := "stdin.mcpb"
 	if head, _ := in.Peek(1); string(head) == "{" {
-		name = "stdin.json" // a manifest by itself
+		name = "stdin.json" // standard input has only a manifest
 	}
 	return project.Spool(project.OSEnv(), in, name, maxStdin)
 }
@@ -399,7 +399,7 @@ func (o *inspectOptions) diff(s cli.Streams, before, after string) error {
 	return err
 }
 
-// incomparable returns an error with the exit code of a side that cannot be compared.
+// incomparable returns an error with the exit code for a product that cannot be compared.
 func incomparable(err error) error {
 	if e, ok := errors.AsType[*cli.Error](err); ok {
 		e.Exit = cli.ExitPolicy
@@ -407,7 +407,7 @@ func incomparable(err error) error {
 	return err
 }
 
-// rightsText returns what each item may do, as lines.
+// rightsText returns the rights of each item, as lines.
 func rightsText(rows []product.Row) (text string) {
 	for _, r := range rows {
 		text += r.Item + ": " + r.Text() + "\n"
@@ -415,7 +415,7 @@ func rightsText(rows []product.Row) (text string) {
 	return text
 }
 
-// settingsText returns what a product asks the person who installs it, as lines.
+// settingsText returns the settings that a product asks its user for, as lines.
 func settingsText(p *product.Product) string {
 	if v := p.Settings(); v != nil {
 		return string(rawjson.AppendIndent(nil, v, 0))

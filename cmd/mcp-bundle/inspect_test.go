@@ -41,7 +41,7 @@ func bundleRun(args ...string) (out, errors string, code int) {
 	return stdout.String(), stderr.String(), code
 }
 
-// LOCK-20, LOCK-23: everything that the commands make shows the rows of the project, and each kind of change.
+// LOCK-20, LOCK-23: inspect and diff show the same rows and changes for every kind of product.
 func TestProducts(t *testing.T) {
 	i := newImageTest(t)
 	t.Setenv("MCPBASH_RUNTIME_DIR", i.dir)
@@ -140,7 +140,7 @@ func TestInspectRefuses(t *testing.T) {
 	}
 }
 
-// LOCK-24: the permissions for other programs, and what their formats cannot express.
+// LOCK-24: the permissions in the formats of other programs, with notes on permissions that a format cannot express.
 func TestInspectFormats(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -240,7 +240,7 @@ func TestInspectFormats(t *testing.T) {
 	}
 }
 
-// original is the project that the changes begin with.
+// original is the project before the changes.
 var original = map[string]string{
 	"server.d/server.meta.json": `{"name": "demo", "version": "1.0.0", "env": {"pass": ["A"]}, "title": "T",
 		"user_config": {"key": {"type": "string"}}}`,
@@ -269,7 +269,8 @@ var original = map[string]string{
 	"README.md":               "text",
 }
 
-// The changes, of which each replaces a text of a file, or adds or removes a file, and a line that diff shows.
+// changes are changes of the project, and the line that diff shows for each. A change replaces a text of a file, or
+// adds or removes a file.
 var changes = []struct{ file, old, new, want string }{
 	{"tools/add/tool.meta.json", "Adds", "adds", "description (read by models)"},
 	{"tools/add/tool.meta.json", `"type": "object"`, `"type": "object", "required": ["a"]`,
@@ -338,7 +339,7 @@ func runDiff(args ...string) (out, errors string, code int) {
 	return stdout.String(), stderr.String(), code
 }
 
-// LOCK-20: each kind of change is shown, and ends with 1. The same project, at another place, ends with 0.
+// LOCK-20: diff shows each change and exits with 1. For the same project in another directory, it exits with 0.
 func TestDiffShowsEachChange(t *testing.T) {
 	before := writeAll(t, original)
 	if out, errs, code := runDiff(before, writeAll(t, original)); out != "" || errs != "" || code != 0 {
@@ -363,7 +364,7 @@ func TestDiffShowsEachChange(t *testing.T) {
 	}
 }
 
-// LOCK-21: one byte after the lock was made is an error with the difference, for each side.
+// LOCK-21: a change of one byte after the lock was made is an error that shows the difference, in either operand.
 func TestDiffVerifiesLocks(t *testing.T) {
 	whole := filepath.Join("testdata", "none")
 	if _, errs, code := runDiff(whole, whole); code != 3 || !strings.Contains(errs, "no such file") {

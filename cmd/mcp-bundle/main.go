@@ -45,7 +45,7 @@ func command() *cli.Command {
 	}
 }
 
-// options are the options of commands that make something with the server's programs.
+// options are the options of commands that make a product with the server's programs.
 type options struct {
 	stage.Options
 	root           string
@@ -85,7 +85,7 @@ func (o *options) targets(c *cli.Command) {
 	c.Flags.Bool(&o.Offline, "offline", "download nothing")
 }
 
-// choose sets the systems. If the user named them, all of them have to be there.
+// choose sets the systems. If the user named them, a missing program for one of them is an error.
 func (o *options) choose() error {
 	var arches []string
 	for arch := range strings.SplitSeq(o.arch, ",") {
@@ -100,7 +100,7 @@ func (o *options) choose() error {
 	return nil
 }
 
-// checkStdout returns an error if a product cannot go to standard output. excludes are options that use it, too.
+// checkStdout returns an error if a product cannot go to standard output. excludes are options that also write there.
 func checkStdout(s cli.Streams, product string, used bool, excludes string) error {
 	switch {
 	case used:
@@ -147,7 +147,7 @@ func (o *options) run(s cli.Streams, toStdout bool,
 	return nil
 }
 
-// failed is the error of a command for one of the packages below.
+// failed returns the error of a command for an error of the packages that make products.
 func failed(s cli.Streams, err error) error {
 	var ended cli.ExitCode
 	var failure *stage.Failure

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	session.Main(cleaning{m}, map[string]session.Program{"mcp-bundle": run})
 }
 
-// cleaning removes what the tests have in common after the last.
+// cleaning removes the files that the tests share, after the last test.
 type cleaning struct{ *testing.M }
 
 func (c cleaning) Run() int {
@@ -28,7 +28,7 @@ func (c cleaning) Run() int {
 	return code
 }
 
-// repo is the repository.
+// repo returns the root of the repository.
 func repo(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", ".."))
@@ -38,8 +38,7 @@ func repo(t testing.TB) string {
 	return dir
 }
 
-// server is a directory with the server's program for this machine, as --runtime-dir
-// takes it.
+// server returns a directory with the server's program for this machine, in the form of --runtime-dir.
 var server = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mcp-bundle-test.")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// runtimePackage makes the package with the programs for a system, as releases do, and returns its archive. The
-// folder holds the program at its path in a bundle.
+// runtimePackage makes the package with the programs for a system, as releases do, and returns its archive. The folder
+// contains the program at its path in a bundle.
 func runtimePackage(t *testing.T, dir string, target runtimes.Target) string {
 	t.Helper()
 	tree := filepath.Join(t.TempDir(), "tree")

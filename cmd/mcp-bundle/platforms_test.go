@@ -20,7 +20,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// makeProject is a project whose path, content and times are the test's own.
+// makeProject makes a project whose path, content and times do not depend on the machine.
 func makeProject(t *testing.T, dir string) string {
 	t.Helper()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
@@ -52,8 +52,7 @@ func makeProject(t *testing.T, dir string) string {
 	return dir
 }
 
-// bundleOf runs mcp-bundle on a project and returns the bundle. before is what a shell
-// does first.
+// bundleOf runs mcp-bundle on a project and returns the bundle. before is shell code that runs first.
 func bundleOf(t *testing.T, project, before string, env []string, args ...string) []byte {
 	t.Helper()
 	out := t.TempDir()
@@ -84,8 +83,8 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// CLI-1433: the same project makes the same bytes under another umask, time zone,
-// locale, user's home, and in another folder.
+// CLI-1433: the same project makes the same bytes under another umask, time zone, locale and home directory, and in
+// another folder.
 func TestReproducible(t *testing.T) {
 	dir, err := server()
 	if err != nil {
@@ -171,7 +170,7 @@ func TestEveryPlatform(t *testing.T) {
 		for _, l := range f.Loads {
 			signed = signed || f.ByteOrder.Uint32(l.Raw()) == codeSignature
 		}
-		if !signed && cpu == macho.CpuArm64 { // an Intel machine runs what is not signed
+		if !signed && cpu == macho.CpuArm64 { // Intel machines also run unsigned programs
 			t.Errorf("%s: not signed", name)
 		}
 	}
@@ -189,13 +188,13 @@ func TestEveryPlatform(t *testing.T) {
 	if string(platforms) != `["darwin","linux","win32"]` {
 		t.Errorf("%s", platforms)
 	}
-	for _, member := range []string{"args", "env"} { // an override replaces them whole
+	for _, member := range []string{"args", "env"} { // an override replaces each as a whole
 		base, over := rawjson.Get(config, member), rawjson.Get(windows, member)
 		if string(rawjson.Normal(base)) != string(rawjson.Normal(over)) {
 			t.Errorf("%s: %s, in the override %s", member, base, over)
 		}
 	}
-	// CLI-1434: a name that only Windows refuses is an error where the bundle is for Windows.
+	// CLI-1434: a file name that only Windows rejects is an error if the bundle supports Windows.
 	if err := os.WriteFile(filepath.Join(project, "resources", "aux.txt"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +208,7 @@ func TestEveryPlatform(t *testing.T) {
 	}
 }
 
-// An unpacked bundle is started as a client does, from its manifest alone, and its tool
+// The server of an unpacked bundle starts with the command in its manifest, as for a client, and its tool can be
 // called. A bundle for one system is small.
 func TestClientStartsBundle(t *testing.T) {
 	dir, err := server()

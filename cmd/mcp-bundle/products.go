@@ -35,7 +35,7 @@ type productOptions struct {
 	manifestOnly bool
 }
 
-// command completes the description of such a command. choose returns the maker for the options.
+// command completes the description of a command for products. choose returns the maker for the options.
 func (o *productOptions) command(c *cli.Command, output string, choose func() (maker, error)) *cli.Command {
 	c.Operands = []cli.Operand{{Name: "[PROJECT]", Complete: cli.Dirs}}
 	c.Exits = []cli.Exit{
@@ -63,7 +63,7 @@ func (o *productOptions) command(c *cli.Command, output string, choose func() (m
 	return c
 }
 
-// deliver makes a product, and reports it.
+// deliver makes a product and prints the result.
 func (o *productOptions) deliver(s cli.Streams, m maker) error {
 	if err := o.choose(); err != nil {
 		return err
@@ -257,8 +257,8 @@ func (o *productOptions) inDirectory() error {
 	return nil
 }
 
-// instructions returns a function for the section of a package's README that shows the entries for clients. The kind
-// begins the value of mcp-bash config --package.
+// instructions returns a function for the section of a package's README with the entries for clients. kind is the
+// prefix in the value of mcp-bash config --package.
 func instructions(p *project.Project, kind string) func(name, version string) (string, error) {
 	return func(name, version string) (string, error) {
 		published, err := clients.ParsePackage(kind + name + "@" + version)

@@ -114,7 +114,7 @@ func (o *publishOptions) publish(s cli.Streams, operands []string) error {
 	return o.submit(s, out, r, products, entry)
 }
 
-// submit sends the request, or shows it with --dry-run. The entry is nil for a request of the Bash edition.
+// submit sends the request, or prints it with --dry-run. The entry is nil for a request of the Bash edition.
 func (o *publishOptions) submit(s cli.Streams, out io.Writer, r *publish.Registry, products []*publish.Product,
 	entry *publish.Entry) error {
 	fmt.Fprintln(out, "  ✓ Bundle structure valid")
@@ -262,7 +262,7 @@ func bundleFaults(file string) (b *publish.Product, faults []string) {
 // maxToken limits a token on standard input, in bytes.
 const maxToken = 1 << 16
 
-// readToken returns the token, which is never shown.
+// readToken returns the token, which is never printed.
 func (o *publishOptions) readToken(s cli.Streams) (string, error) {
 	token := os.Getenv("MCP_REGISTRY_TOKEN")
 	switch {

@@ -19,10 +19,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// A dist is a folder with a product of each kind, for a server in the registry.
+// A dist has the server names of the products in a folder, one of each kind.
 type dist struct{ npm, wheel, image string }
 
-// products makes a folder with products, whose marks can differ.
+// products makes a folder with products, which can name different servers.
 func products(t *testing.T, d dist) string {
 	t.Helper()
 	i := newImageTest(t)

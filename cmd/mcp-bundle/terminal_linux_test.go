@@ -71,7 +71,7 @@ func TestBarOfImageOnATerminal(t *testing.T) {
 	}
 }
 
-// CLI-1607: a question precedes the replacement of a server; only yes replaces it.
+// CLI-1607: vendor asks before it replaces a server. Only the answer yes replaces the server.
 func TestVendorAsks(t *testing.T) {
 	project := makeProject(t, filepath.Join(t.TempDir(), "p"))
 	only := []string{"vendor", "--platform", runtimes.Host.Platform(), "--arch", runtimes.Host.Arch}
@@ -103,7 +103,7 @@ func TestDownloadingOnATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, filepath.FromSlash(runtimes.Host.Path())) // also the network client
+	file := filepath.Join(dir, filepath.FromSlash(runtimes.Host.Path())) // the program also downloads
 	program, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestDownloadingOnATerminal(t *testing.T) {
 	packed.Close()
 	zipped.Close()
 	name := runtimes.Host.Archive(runtimes.Tag)
-	seen := make(chan struct{}) // the bar of the first half
+	seen := make(chan struct{}) // closed when the bar shows half of the bytes
 	releases := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path.Base(r.URL.Path) == "SHA256SUMS" {
 			fmt.Fprintf(w, "%x  %s\n", sha256.Sum256(archive.Bytes()), name)

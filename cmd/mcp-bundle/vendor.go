@@ -175,7 +175,7 @@ Next steps:
 	return o.printResult(s, r, "vendor")
 }
 
-// pin writes the lock of a project without one. It keeps an existing one, whose changes people review.
+// pin writes the lock of a project without one. It keeps an existing lock, because people review its changes.
 func pin(ctx context.Context, p *project.Project) error {
 	if _, err := os.Lstat(filepath.Join(p.Root, lock.FileName)); err == nil {
 		return nil

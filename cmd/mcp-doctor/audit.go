@@ -265,8 +265,8 @@ func printVerdict(s cli.Streams, r *audit.Record, v *audit.Verdict) {
 	cli.Explain(s.Out, "  ✗ %s: %s\n", place, v.Fault.Text)
 }
 
-// seals returns the check of --key, or nil, and the epoch of the key in the server's file, if MCPBASH_AUDIT_KEY names
-// it.
+// seals returns the verification with --key, or nil without it. epoch is the epoch of the key in the server's file, if
+// MCPBASH_AUDIT_KEY names that file.
 func (o *auditOptions) seals(s cli.Streams) (seals *trail.Seals, epoch int, err error) {
 	if o.key == "" {
 		return nil, 0, nil
@@ -312,7 +312,7 @@ machine: --verify --key needs it, and nothing can print it again.`,
 			cli.Explain(s.Err, "mcp-bash audit: start the server with MCPBASH_AUDIT_KEY=%s. Keep the printed key on another "+
 				"machine: --verify --key needs it, and nothing can print it again\n", cli.Line(operands[0]))
 			if _, err = cli.Printf(s.Out, "%s\n", strings.TrimSuffix(key.Text(), "\n")); err != nil {
-				os.Remove(operands[0]) // nobody could check its seals
+				os.Remove(operands[0]) // without the printed key, nobody could verify its seals
 			}
 			return err
 		},

@@ -149,7 +149,7 @@ dpkg, rpm), the command prints the package manager's command, for you to run.`,
 			}
 			code, err := script.Replace(script.LookPath(u.Argv[0], u.Env["PATH"]), u.Argv, u.Env.Entries())
 			if err == nil {
-				err = cli.ExitCode(code) // on Windows
+				err = cli.ExitCode(code) // Windows: the exit code of the command
 			}
 			return err
 		},

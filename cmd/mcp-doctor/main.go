@@ -97,7 +97,7 @@ func ids() (names []string) {
 	return names
 }
 
-// printJSON prints a value on one line, with characters of HTML as they are.
+// printJSON prints a value on one line. It does not escape the characters of HTML.
 func printJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)

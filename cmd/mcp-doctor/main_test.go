@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) { session.Main(m, map[string]session.Program{"mcp-doctor": run}) }
 
 func TestSessions(t *testing.T) {
-	program, err := exec.LookPath("mcp-doctor") // on the PATH that testscript made
+	program, err := exec.LookPath("mcp-doctor") // on the PATH of testscript
 	if err != nil {
 		t.Fatal(err)
 	}

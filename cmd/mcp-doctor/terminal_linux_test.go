@@ -61,7 +61,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// CLI-1160: help has the width of the terminal, in a pipe 80 columns.
+// CLI-1160: help has the width of the terminal, and 80 columns in a pipe.
 func TestHelpOnATerminal(t *testing.T) {
 	longest := func(text string) (columns int) {
 		for line := range strings.Lines(text) {

@@ -149,7 +149,7 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	}
 }
 
-// serverOf is the server that the Inspector is to start: the project's own, else ours.
+// serverOf returns the server that the Inspector should start: the project's own, or else this installation's.
 func serverOf(root string) string {
 	own := filepath.Join(root, "bin", "mcp-bash")
 	if info, err := os.Stat(own); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {

@@ -67,7 +67,7 @@ func (o *options) list(s cli.Streams, _ []string) error {
 	})
 }
 
-// listKind lists what the project offers of another kind than tools.
+// listKind lists the items of a kind other than tools.
 func (o *options) listKind(s cli.Streams, kind *kinds.Kind) error {
 	return o.onProject(s, func(ctx context.Context, r *registration.Project) error {
 		items, err := r.Items(ctx, kind)

@@ -20,7 +20,7 @@ func main() {
 	os.Exit(cli.Run("mcp-registry", run))
 }
 
-// options has the options of all subcommands. One of them runs.
+// options has the options of all subcommands. Only one subcommand runs.
 type options struct {
 	projectRoot, filter, kind, capability, level        string
 	quiet, strict, replace, dryRun, ndjson, json, check bool
@@ -55,7 +55,7 @@ get print tables instead, unless --json is given. register.sh runs only with MCP
 	}
 }
 
-// registryCommands returns the subcommands about all that is in the registry.
+// registryCommands returns the subcommands about the whole registry.
 func (o *options) registryCommands() []*cli.Command {
 	refresh := &cli.Command{
 		Name:    "refresh",

@@ -94,7 +94,7 @@ func (o *options) onProject(s cli.Streams, work func(context.Context, *registrat
 	return err
 }
 
-// registrationErrors are the exit codes of R-206, with hints.
+// registrationErrors are the exit codes of R-206 and the hints.
 var registrationErrors = []struct {
 	kind error
 	exit cli.ExitCode
@@ -124,7 +124,7 @@ func printError(s cli.Streams, e *registration.Error) error {
 	return e
 }
 
-// A hookRun is the environment of one run of register.sh. It exists only while the script runs.
+// A hookRun is one run of register.sh. Its private directory exists only while the script runs.
 type hookRun struct {
 	p      *project.Project
 	warn   func(line string)

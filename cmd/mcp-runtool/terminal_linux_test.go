@@ -40,7 +40,7 @@ func atTerminal(t *testing.T, root string, args ...string) *pty.Session {
 	return pty.Start(t, cmd)
 }
 
-// lines are the lines of a screen, without what was erased on them.
+// lines returns the lines of a screen without erased text.
 func lines(screen string) string {
 	var kept []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(screen, "\r\n", "\n"), "\n") {
@@ -49,7 +49,7 @@ func lines(screen string) string {
 	return strings.Join(kept, "\n")
 }
 
-// CLI-803, CLI-115: a result a person can read, whatever the tool prints.
+// CLI-803, CLI-115: the result is readable on a terminal, whatever bytes the tool prints.
 func TestResultOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{
 		"text": `printf 'plain\x07text'`,
@@ -225,8 +225,8 @@ mcp_elicit 'Who are you?' '{"type":"object","required":["name","mail"],"properti
 	})
 }
 
-// CLI-809, T-127: a question that is given up is withdrawn, and what is
-// typed next answers the next one.
+// CLI-809, T-127: if the script stops waiting for an answer, the question is withdrawn. The next typed text answers the
+// next question.
 func TestQuestionWithdrawnOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"hasty": `
 mkfifo go
@@ -257,8 +257,8 @@ func TestInterruptOnATerminal(t *testing.T) {
 	}
 }
 
-// T-42: a tool has no terminal, be the command at one: it can neither read the keys of the person nor type
-// in their place.
+// T-42: a tool has no terminal, even if the command has one. The tool can neither read the person's keys nor type for
+// the person.
 func TestToolHasNoTerminal(t *testing.T) {
 	root := project(t, map[string]string{"look": `
 if { exec 3<>/dev/tty; } 2>/dev/null; then echo "a terminal"; else echo "no terminal"; fi`})

@@ -57,7 +57,7 @@ func addCommand() *cli.Command {
 	return c
 }
 
-// addScripts makes tools from scripts and from folders of scripts, or makes them again.
+// addScripts makes tools from scripts and from folders of scripts. With --update it makes them again.
 func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 	switch {
 	case o.update && o.Copy:
@@ -97,7 +97,7 @@ func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, p *project
 	return w.updateAll(ctx, tools)
 }
 
-// lookAt reads a folder, or the one script that an operand names.
+// lookAt reads the folder or the script that an operand names.
 func lookAt(operand string) (*adopt.Folder, error) {
 	name, err := fsys.Named(operand, os.Getenv("HOME"))
 	if err != nil {
@@ -127,7 +127,7 @@ const noTrial = "leave out the trial at the end: a call of each tool that change
 // An adoption has the tools that were made from one folder, with the outcomes of their trials.
 type adoption struct {
 	*scaffold.Adopted
-	trials []scaffold.Verdict // one for each tool; nil: they were left out
+	trials []scaffold.Verdict // one for each tool; nil: there were no trials
 }
 
 // adoptAll makes tools from some folders, tries them, and prints the result.
@@ -161,7 +161,8 @@ func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Proj
 	return nil
 }
 
-// try makes the trials of the tools that have one. They cannot fail the command, because the tools are there.
+// try makes the trials of the tools that declare one. A failed trial does not fail the command, because the tools
+// exist.
 func (a *adoption) try(ctx context.Context, p *project.Project) {
 	a.trials = make([]scaffold.Verdict, len(a.Tools))
 	var names []string
@@ -299,7 +300,7 @@ type adoptedTool struct {
 	Trial  *scaffold.Verdict `json:"trial,omitempty"`
 }
 
-// adoptedResult returns the same as [adoption.print] for programs.
+// adoptedResult returns the content of [adoption.print] for programs.
 func adoptedResult(o *addOptions, list []*adoption) any {
 	var result struct {
 		Tools     []json.RawMessage `json:"tools"`

@@ -34,10 +34,10 @@ type configOptions struct {
 
 	http, tokenEnv string
 	headers        []string
-	remote         *clients.Remote // of http; nil: the client starts the server
+	remote         *clients.Remote // of --http; nil: the client starts the server
 
 	pack      string
-	published *clients.Package // of pack
+	published *clients.Package // of --package
 }
 
 // The modes of CLI-701. Each is the name of its option.
@@ -239,8 +239,8 @@ func (o *configOptions) check() error {
 	return nil
 }
 
-// server returns the server of the project, or that of --http. Some options need no project. The scope of a project is
-// then the current folder.
+// server returns the server of the project, or the one of --http or --package. Some options need no project. Then the
+// project scope means the current folder.
 func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	if o.published != nil {
 		dir, err := os.Getwd()
@@ -368,7 +368,7 @@ func (o *configOptions) edit(s cli.Streams, server clients.Server, place clients
 	return nil
 }
 
-// done has the message for each result of an edit. The arguments are the server and the file.
+// done has the message for each result of an edit. Its arguments are the server and the file.
 var done = map[string]string{
 	clients.Unchanged: "%s is in %s already; nothing to change\n",
 	clients.Absent:    "%s is not in %s; nothing to change\n",
@@ -390,7 +390,7 @@ func patch(change *clients.Change) []byte {
 		after = os.DevNull
 	}
 	text := diff.Diff(before, change.Old, after, change.New)
-	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff OLD NEW", which is not part of the format
+	_, text, _ = bytes.Cut(text, []byte("\n")) // the line "diff OLD NEW" is not part of a unified diff
 	return text
 }
 

@@ -104,7 +104,7 @@ func (o *configOptions) line(client string) string {
 	return strings.Join(words, " ")
 }
 
-// printGone prints the entries of other projects whose program or project is missing, and the commands for them.
+// printGone prints the entries of other projects whose program or project is missing, with the commands of [remedy].
 func printGone(ctx context.Context, w io.Writer, place clients.Place) {
 	list, _ := clients.Entries(ctx, place)
 	list = slices.DeleteFunc(list, func(e clients.Entry) bool { return e.Gone == "" || e.Root == place.Root })
@@ -124,7 +124,7 @@ func printEntryList(w io.Writer, list []clients.Entry) {
 	}
 }
 
-// remedy returns the command that removes an entry. If only the program is missing, the command corrects the entry.
+// remedy returns the command that removes an entry. If only the program is missing, it corrects the entry.
 func remedy(e clients.Entry) string {
 	o := configOptions{name: e.Name}
 	words := []string{"--remove"}
@@ -137,7 +137,7 @@ func remedy(e clients.Entry) string {
 	if e.Scope == clients.ProjectScope {
 		words = append(words, "--scope", string(e.Scope))
 	} else if e.Root == "" && e.Gone == "" {
-		words = append(words, "--force") // it has no project
+		words = append(words, "--force") // the entry has no project
 	}
 	return o.command(e.Client, words...)
 }

@@ -301,7 +301,7 @@ func (o *serverOptions) addTo(c *cli.Command) {
 	c.Flags.Bool(&o.json, "json", jsonHelp)
 }
 
-// A maker creates a project for the working directory. [scaffold.Init] describes then.
+// A maker creates a project for the working directory. It calls then as [scaffold.Init] does.
 type maker func(ctx context.Context, s cli.Streams, dir string, then func(*scaffold.Server) error) (*scaffold.Server,
 	error)
 

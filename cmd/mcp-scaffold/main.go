@@ -63,8 +63,8 @@ func (o *common) inProject(s cli.Streams, work func(context.Context, *project.Pr
 	return untilSignal(func(ctx context.Context) error { return work(ctx, p) })
 }
 
-// untilSignal runs a function until a signal ends it. It returns the exit code for the signal instead of the error that
-// the signal caused.
+// untilSignal runs a function until it returns or a signal ends it. After a signal, it returns the exit code for the
+// signal instead of the function's error.
 func untilSignal(work func(context.Context) error) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
@@ -78,7 +78,8 @@ func untilSignal(work func(context.Context) error) error {
 // onTerminal reports whether a person can answer questions.
 func onTerminal(s cli.Streams) bool { return cli.IsTerminal(s.In) && cli.IsTerminal(s.Out) }
 
-// confirm asks on a terminal. Otherwise it returns an error that suggests --force. done is the verb for the result.
+// confirm asks the user on a terminal. Otherwise it returns an error that suggests --force. done is a word such as
+// "removed".
 func (o *common) confirm(ctx context.Context, s cli.Streams, question, done string) error {
 	if o.json || !onTerminal(s) {
 		return cli.Failf(cli.CodeExists, "nothing was %s; show the changes with --dry-run, and apply them with --force", done)

@@ -29,8 +29,8 @@ import (
 // library returns the recipes that this program contains. A test checks them.
 func library() recipe.Library { return recipe.Library{Files: recipes.Files} }
 
-// recipes makes tools from the recipes for a command line: one for the command, or one for each of its commands. It
-// makes none if the help must be read.
+// recipes makes tools from the recipes for a command line. It uses the recipe of the command, or one for each of its
+// subcommands. If there is no recipe, it returns nil, and the caller reads the help.
 func (w *wrapper) recipes(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
 	switch {
 	case w.o.recipe != "" && !w.o.noRecipe:
@@ -63,8 +63,8 @@ func (w *wrapper) recipes(ctx context.Context, words []string) (tools []*wrap.To
 // named returns a command line with the name of its program.
 func named(words []string) []string { return append([]string{filepath.Base(words[0])}, words[1:]...) }
 
-// usable makes a tool from a recipe that may be used and fits the installed version. Otherwise it warns, and returns
-// nil.
+// usable makes a tool from a recipe that may be used and that fits the installed version. Otherwise it prints a warning
+// and returns nil.
 func (w *wrapper) usable(ctx context.Context, r *recipe.Recipe, words []string) (*wrap.Tool, error) {
 	if !r.Verified && !w.o.unverified {
 		w.warn(fmt.Sprintf("the recipe of %s was not tested with the real program, so its help is read; "+
@@ -79,7 +79,7 @@ func (w *wrapper) usable(ctx context.Context, r *recipe.Recipe, words []string) 
 	return tool, err
 }
 
-// An unfitError is the error for an installed version that a recipe is not for.
+// An unfitError means that a recipe does not support the installed version of its program.
 type unfitError struct {
 	line, wants, installed string
 }
@@ -107,7 +107,7 @@ func (w *wrapper) fit(ctx context.Context, r *recipe.Recipe, from string, words 
 	if r.Version != nil {
 		key := strings.Join(append([]string{line[0]}, r.Version.CommandLine()...), "\x00")
 		installed, known := w.versions[key]
-		if !known { // a program is asked once
+		if !known { // ask each program only once
 			text, err := w.ask.Version(ctx, line[0], r.Version.CommandLine())
 			if err != nil {
 				return nil, err
@@ -183,8 +183,8 @@ func (w *wrapper) resolved(recorded string) string {
 	return filepath.Join(w.p.Root, filepath.FromSlash(recorded))
 }
 
-// ofCommands returns the recipes of a program's commands that --commands names, or that a person picks on a terminal.
-// Otherwise it returns all of them with --subcommands, or else an error that names them.
+// ofCommands returns the recipes of a program's subcommands: those that --commands names, all with --subcommands, or
+// those that a person picks on a terminal. In any other case it returns an error that lists them.
 func (w *wrapper) ofCommands(ctx context.Context, words []string) (chosen []*recipe.Recipe, err error) {
 	all, err := library().Of(filepath.Base(words[0]))
 	if err != nil {
@@ -265,7 +265,7 @@ func listRecipes(s cli.Streams, words []string, asJSON bool) error {
 	return nil
 }
 
-// A listedRecipe is a recipe for programs.
+// A listedRecipe is a recipe in the JSON output.
 type listedRecipe struct {
 	Command       []string `json:"command"`
 	Title         string   `json:"title"`
@@ -357,8 +357,8 @@ func (w *wrapper) runExample(ctx context.Context, t *wrap.Tool, e recipe.Example
 	return difference(t.Recipe, e, result, root), nil
 }
 
-// pathsOf yields the paths of an example that have one of some kinds of access. A value that a recipe excepts by unless
-// is not a path.
+// pathsOf yields the paths of an example whose access is one of the given kinds. A value that a recipe excludes with
+// "unless" is not a path.
 func pathsOf(r *recipe.Recipe, e recipe.Example, access ...recipe.Access) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, a := range r.Arguments {

@@ -173,7 +173,7 @@ func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, erro
 	return nil, nil
 }
 
-// tool makes a tool from a recipe. For several tools or an update, the selection may name arguments of others.
+// tool makes a tool from a recipe. For several tools or an update, the selection may name arguments of other tools.
 func (w *wrapper) tool(r *recipe.Recipe, from wrap.Source, words []string, file, name string) (*wrap.Tool, error) {
 	return scaffold.NewTool(w.p, r, from, words, file, name, w.selection(r, from.Runner))
 }
@@ -232,7 +232,7 @@ func (w *wrapper) printTools(tools []*wrap.Tool, made []*scaffold.Item) error {
 	return nil
 }
 
-// origin describes where a tool comes from, with the way to avoid a recipe.
+// origin describes the source of a tool. For a recipe, it adds how to avoid the recipe.
 func origin(s wrap.Source) string {
 	text := s.String()
 	if s.Version != "" {
@@ -302,7 +302,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 	return nil
 }
 
-// again makes a tool as it was made before: from its script, its recipe, its target, or else the program's help.
+// again makes a tool from the source that it was made from: its script, recipe, target, or the program's help.
 func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
 	if old.Script != "" {
 		return scaffold.AdoptAgain(ctx, w.p, old)
@@ -329,7 +329,7 @@ func (w *wrapper) printf(format string, args ...any) {
 	}
 }
 
-// show prints the changes, and warns of conflicts with a person's changes, which are kept.
+// show prints the changes, and a warning for each conflict with a person's change, which is kept.
 func (w *wrapper) show(u *scaffold.Update) {
 	for _, c := range u.Changes {
 		if c.Conflicts > 0 {

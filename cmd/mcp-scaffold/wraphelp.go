@@ -56,11 +56,11 @@ func (w *wrapper) asks() bool {
 		len(o.Only)+len(o.With)+len(o.Without) == 0 && o.Max == 0
 }
 
-// manyTokens is a size of descriptions that deserves a warning.
+// manyTokens is the size of descriptions above which there is a warning.
 const manyTokens = 10_000
 
-// warnSize warns if the descriptions of the tools fill much of a model's context. A token is taken
-// as four bytes of the descriptions and schemas that a client gets.
+// warnSize prints a warning if the descriptions of the tools fill much of a model's context. It estimates four bytes of
+// descriptions and schemas for each token.
 func (w *wrapper) warnSize(tools []*wrap.Tool) {
 	size := 0
 	for _, tool := range tools {
@@ -158,7 +158,7 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string) (*wrap.Tool, err
 	return tool, err
 }
 
-// pickOptions asks the person for the options of the tool. The first ones are on.
+// pickOptions asks the person for the options of the tool. The first options are preselected.
 func (w *wrapper) pickOptions(ctx context.Context, r *recipe.Recipe) (only []string, err error) {
 	var choices []cli.Choice
 	for _, a := range r.Arguments {
@@ -183,7 +183,7 @@ var promptText string
 // maxManual limits the manual page in a prompt, in bytes.
 const maxManual = 100_000
 
-// prompt prints a text that makes a coding agent write the recipe of a program.
+// prompt prints a prompt with which a coding agent writes the recipe of a program.
 func (w *wrapper) prompt(ctx context.Context, words []string) error {
 	answer, err := w.help(ctx, words)
 	if err != nil {

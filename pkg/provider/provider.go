@@ -34,14 +34,14 @@ type Stamper interface {
 	Stamp(uri string) (s Stamp, ok bool)
 }
 
-// A Stamp identifies a state of a file.
+// A Stamp identifies one state of a file.
 type Stamp = folder.Stamp
 
 // The exit statuses of a provider.
 const (
 	Denied      = 2 // outside the allowed roots
 	NotFound    = 3
-	Invalid     = 4 // wrong specification, refused by policy, switched off
+	Invalid     = 4 // the URI is invalid, refused by a policy, or the provider is disabled
 	FetchFailed = 5 // network, HTTP status, timeout
 	TooLarge    = 6
 	Redirected  = 7
@@ -78,7 +78,7 @@ var Names = []string{"file", "https", "git", "echo", "ui"}
 // A Config is the configuration of the built-in providers.
 type Config struct {
 	Env       project.Env // the settings: MCP_RESOURCES_ROOTS, MCPBASH_HTTPS_* and others
-	Root      string      // the project, which relative paths start from
+	Root      string      // the project, the base of relative paths
 	Resources string      // the project's resources directory, which is readable by default
 	// MoreRoots returns other readable directories. MCP_RESOURCES_ROOTS replaces them. The function may be nil.
 	MoreRoots func() []string

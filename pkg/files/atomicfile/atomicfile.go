@@ -19,8 +19,7 @@ import (
 // temporaryMark is part of the name of a file that is not complete.
 const temporaryMark = ".tmp-"
 
-// IsTemporary reports whether a file name is one that [Write] gives to a file that is
-// not complete.
+// IsTemporary reports whether [Write] uses a file name for files that are not complete.
 func IsTemporary(name string) bool {
 	base, _, found := strings.Cut(name, temporaryMark)
 	return found && base != ""

@@ -34,7 +34,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Only names that [Write] could have made are temporary.
+// Only names that [Write] can make are temporary.
 func TestIsTemporary(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a.json.tmp-1-0a": true, ".tmp-1": false, "a.json": false, "a.json.tmp": false,
@@ -70,7 +70,7 @@ func TestLock(t *testing.T) {
 	if err := Lock(ended, other, "it", time.Hour); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	holder.Close() // with the file the lock goes
+	holder.Close() // closing the file releases the lock
 	if err := Lock(t.Context(), other, "it", time.Hour); err != nil {
 		t.Error(err)
 	}

@@ -19,12 +19,12 @@ import (
 // ErrNotRegular is the error for a directory, a pipe, a device or a socket.
 var ErrNotRegular = errors.New("not a regular file")
 
-// A TooLargeError means that a text is longer than its reader allows.
+// A TooLargeError means that a text is longer than the limit Max, in bytes.
 type TooLargeError struct{ Max int }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", e.Max) }
 
-// Open opens a regular file for reading. It does not open pipes and devices, because that alone may have effects. The
+// Open opens a regular file for reading. It does not open pipes and devices, because opening them can have effects. The
 // error may be [ErrNotRegular].
 func Open(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -76,7 +76,7 @@ func checkRegular(f *os.File, err error) (*os.File, error) {
 	return nil, ErrNotRegular
 }
 
-// Unreadable returns the error for a file operation that failed: its cause, without the path.
+// Unreadable returns an error for a file that cannot be read, with the cause of err and without the path.
 func Unreadable(err error) error { return fmt.Errorf("cannot be read: %w", fsys.Cause(err)) }
 
 // ReadHead reads the first max bytes of a regular file.

@@ -61,7 +61,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// CLI-119: a directory is not read; a link to a file is.
+// CLI-119: a directory is an error. A link to a file is followed.
 func TestKinds(t *testing.T) {
 	file := put(t, "text")
 	link := filepath.Join(filepath.Dir(file), "link")
@@ -102,7 +102,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// An error of the stream is returned.
+// An error of the stream is returned unchanged.
 func TestBroken(t *testing.T) {
 	broken := errors.New("broken")
 	in := io.MultiReader(bytes.NewReader([]byte("x")), errReader{broken})

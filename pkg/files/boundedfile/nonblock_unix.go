@@ -4,5 +4,5 @@ package boundedfile
 
 import "syscall"
 
-// NonBlock keeps an open of a FIFO from waiting for the other end.
+// NonBlock is a flag with which opening a FIFO does not wait for the other end.
 const NonBlock = syscall.O_NONBLOCK

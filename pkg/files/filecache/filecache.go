@@ -1,5 +1,5 @@
 // Package filecache reads files whose paths contain no symbolic link, with few system calls. It keeps the texts of
-// small files that were read last.
+// small files for a short time.
 package filecache
 
 import (
@@ -17,7 +17,7 @@ type Cache struct {
 	bytes int             // of all texts and their paths
 }
 
-// A kept text was read from a file with this stamp.
+// A kept is a text with the stamp of its file.
 type kept struct {
 	text  []byte
 	stamp folder.Stamp
@@ -30,7 +30,7 @@ func New() *Cache { return &Cache{now: time.Now, texts: map[string]kept{}} }
 const (
 	mostKept  = 64 << 10 // bytes of a text
 	mostBytes = 1 << 20  // bytes of all texts
-	// keepFor is how long a text is kept. File systems record a change through a memory mapping late, or never.
+	// keepFor is how long a text is kept, because file systems record a change through a memory mapping late, or never.
 	keepFor = time.Second
 )
 
@@ -45,8 +45,8 @@ func (c *Cache) find(path string) (kept, bool) {
 	return k, ok && c.now().Before(k.until)
 }
 
-// keep keeps the text of a file with a settled stamp, which was taken before the text was read. So any change after
-// that has changed the stamp.
+// keep keeps the text of a file. The stamp is settled and was taken before the text was read, so any later change
+// changes the stamp.
 func (c *Cache) keep(path string, text []byte, stamp folder.Stamp) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

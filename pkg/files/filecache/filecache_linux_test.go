@@ -48,7 +48,7 @@ func later() *Cache {
 	return c
 }
 
-// CLI-119: a read takes regular files up to the limit, and follows no link.
+// CLI-119: Read returns regular files up to the limit, and follows no link.
 func TestRead(t *testing.T) {
 	at := place(t)
 	for name, text := range map[string]string{
@@ -91,7 +91,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// RES-86: a change is seen at once, also if it keeps the size.
+// RES-86: a change is detected at once, even if the size is the same.
 func TestFresh(t *testing.T) {
 	at, c := place(t), New()
 	for i := range 1000 {
@@ -119,7 +119,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// RES-86: an unchanged file is not read again within keepFor, and one after that is.
+// RES-86: an unchanged file is read again only after keepFor.
 func TestKept(t *testing.T) {
 	at, c := place(t), later()
 	write(t, at("file"), "text")
@@ -129,7 +129,7 @@ func TestKept(t *testing.T) {
 		t.Error("the file was read twice")
 	}
 	file := at("file")
-	if n := testing.AllocsPerRun(100, func() { c.Read(file, 10) }); n > 1 { // the path for the system call
+	if n := testing.AllocsPerRun(100, func() { c.Read(file, 10) }); n > 1 { // the system call's path
 		t.Errorf("%v allocations", n)
 	}
 	now := c.now().Add(keepFor)
@@ -139,7 +139,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// RES-86: a kept text is not returned once its path means something else.
+// RES-86: a kept text is not returned if its path now names another file.
 func TestReplaced(t *testing.T) {
 	for name, replace := range map[string]func(at func(string) string) error{
 		"removed": func(at func(string) string) error { return os.Remove(at("a/file")) },
@@ -180,7 +180,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// RES-86: a link to the folder of a kept text is noticed after keepFor.
+// RES-86: a link that replaced the folder of a kept text is detected after keepFor.
 func TestLinkToSameFile(t *testing.T) {
 	at, c := place(t), later()
 	write(t, at("a/file"), "text")
@@ -199,7 +199,7 @@ func TestLinkToSameFile(t *testing.T) {
 	}
 }
 
-// A cache keeps texts up to mostKept bytes, and of all texts up to mostBytes.
+// The size of a kept text is limited to mostKept bytes, and the size of all texts to mostBytes.
 func TestBounds(t *testing.T) {
 	at, c := place(t), later()
 	for _, size := range []int{mostKept, mostKept + 1} {
@@ -227,7 +227,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// The times of change of other file systems are not trusted.
+// Change times are used only on file systems of this kernel.
 func TestLocal(t *testing.T) {
 	fd, err := unix.Open("/proc/self/status", unix.O_RDONLY, 0)
 	if err != nil {

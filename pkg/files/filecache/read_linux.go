@@ -6,13 +6,13 @@ import (
 	"mcp-bash/pkg/files/folder"
 )
 
-// mostRead is the size, in bytes, of the largest file that Read reads. Reads of larger ones take longer than opening
-// them.
+// mostRead is the maximum size of a file that Read reads, in bytes. For larger files, opening is a small part of the
+// time.
 const mostRead = 1 << 20
 
-// Read reads a regular file of at most max bytes, if no part of its absolute path is a symbolic link. Then the path
-// alone determines the file. ok is false in all other cases, and if the file cannot be read at once. Then the caller
-// opens the file in another way. The caller must not change the text.
+// Read reads a regular file of at most max bytes, if no part of its absolute path is a symbolic link. So the path alone
+// determines the file. ok is false in all other cases, and if the file cannot be read at once. The caller must then
+// open the file in another way. The caller must not change the text.
 //
 // Read makes five system calls, half as many as [boundedfile.OpenBelow], unless a filter refuses openat2. For a text
 // that was kept, it makes one: it looks whether the path leads to the same file, which has not changed. That the path
@@ -22,7 +22,7 @@ func (c *Cache) Read(path string, max int) (text []byte, ok bool) {
 		return k.text, true
 	}
 	var st unix.Stat_t
-	if !fits(&st, max, unix.Lstat(path, &st)) { // opening anything else may have effects
+	if !fits(&st, max, unix.Lstat(path, &st)) { // opening other files can have effects
 		return nil, false
 	}
 	fd, err := folder.OpenStraight(path, unix.O_RDONLY|unix.O_NONBLOCK)
@@ -50,8 +50,8 @@ func fits(st *unix.Stat_t, max int, err error) bool {
 	return err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Size > 0 && st.Size <= int64(min(max, mostRead))
 }
 
-// isLocal reports whether an open file is on a file system whose times of change come from this kernel. Other file
-// systems, such as those of a network, can report times that are old, or of another clock.
+// isLocal reports whether an open file is on a file system whose change times come from this kernel. Other file
+// systems, such as network file systems, can report old times, or times of another clock.
 func isLocal(fd int) bool {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(fd, &fs) != nil {

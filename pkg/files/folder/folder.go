@@ -58,7 +58,7 @@ func (s Stamp) Settled(now time.Time) bool {
 // An Observation is a path on which a result depends, with its stamp.
 type Observation struct {
 	Name     string // relative to the directory, or absolute if it is elsewhere (icons)
-	Resolved string // an absolute path with links resolved
+	Resolved string // the absolute path with links resolved
 	Stamp    Stamp
 }
 

@@ -63,17 +63,17 @@ func (d Dir) parseDirents(list []Entry, records string) []Entry {
 	return list
 }
 
-// OpenStraight opens an existing file, without a symbolic link anywhere in its path. So the path alone determines
-// the file. It takes the flags of open(2). For a link, the error is ELOOP or ENOTDIR.
+// OpenStraight opens an existing file if no part of its path is a symbolic link. So the path alone determines the file.
+// It takes the flags of open(2). For a link, the error is ELOOP or ENOTDIR.
 //
-// The kernel checks the path in one call, openat2. Filters refuse that call if they need to see its flags, such as
-// the filter of systemd for RestrictSUIDSGID=yes. Then OpenStraight opens one directory after the other.
+// The kernel checks the path in one call, openat2. Some filters refuse this call, because they cannot see its flags,
+// such as the filter of systemd for RestrictSUIDSGID=yes. Then OpenStraight opens one directory after the other.
 func OpenStraight(path string, flags int) (fd int, err error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
 	for {
 		switch fd, err = unix.Openat2(unix.AT_FDCWD, path, &how); err {
 		case unix.EINTR:
-		case unix.ENOSYS, unix.EPERM, unix.EACCES: // the error is the filter's choice
+		case unix.ENOSYS, unix.EPERM, unix.EACCES: // filters return different errors
 			return openStepwise(path, flags)
 		default:
 			return fd, err
@@ -111,7 +111,8 @@ func openStepwise(path string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// openNoLink opens a name that is not a link. With O_PATH, the system opens a link itself.
+// openNoLink opens a name that is not a link. It checks the result, because with O_PATH the system opens the link
+// itself.
 func openNoLink(dir int, name string, flags int) (int, error) {
 	fd, err := openat(dir, name, flags|unix.O_NOFOLLOW)
 	if err != nil || flags&unix.O_PATH == 0 {

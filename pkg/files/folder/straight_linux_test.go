@@ -11,7 +11,7 @@ import (
 	"mcp-bash/test/refuse"
 )
 
-// CF-13: no link is followed, also where a filter refuses openat2.
+// CF-13: no link is followed, even if a filter refuses openat2.
 func TestOpenStraight(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -86,7 +86,7 @@ func TestOpenStraightCloses(t *testing.T) {
 	}
 }
 
-// The two ways to open a path agree.
+// OpenStraight and openStepwise have the same results.
 func FuzzOpenStraight(f *testing.F) {
 	for _, path := range []string{"/", "/proc/self/fd", "/usr//lib/.", "..", "a/b", "\x00", "/etc/passwd/", "/x/.."} {
 		f.Add(path)

@@ -25,7 +25,7 @@ func Within(dir, path string) bool {
 	return path == dir || ok && strings.HasPrefix(rest, separator)
 }
 
-// Physical returns a path absolute and without symbolic links.
+// Physical returns the absolute path without symbolic links.
 func Physical(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -38,8 +38,8 @@ func Physical(path string) (string, error) {
 const maxLinks = 40
 
 // Follow returns a path with its symbolic links followed. Parts that do not exist stay as written, so a dangling link
-// leads to its target. Follow opens nothing. A link to another volume of Windows is followed only if anyVolume is
-// true: even a look at \\host\share contacts that host. ok is false for too many links.
+// leads to its target. Follow opens nothing. On Windows, it follows a link to another volume only if anyVolume is true,
+// because even a stat of \\host\share contacts that host. ok is false if there are too many links.
 func Follow(path string, anyVolume bool) (resolved string, ok bool) {
 	volume := filepath.VolumeName(path)
 	done, rest := volume+separator, strings.TrimPrefix(path[len(volume):], separator)
@@ -113,8 +113,8 @@ var errEscapes = sync.OnceValue(func() error {
 //lint:file-ignore ST1005 P-2103 fixes the texts of errors
 
 // Named returns the path that a person, a client or a setting names. "~" is replaced by home, which may be "". A file:
-// URI names its path. Other URIs and the homes of others are errors, because no path has their form by accident. Every
-// other text is the path itself; "./~" is the name of a file.
+// URI names its path. Other URIs, and the homes of other users, are errors. Every other text is the path itself; "./~"
+// is a file with the name ~.
 func Named(text, home string) (string, error) {
 	switch scheme, isURI := schemeOf(text); {
 	case strings.EqualFold(scheme, "file") && (isURI || strings.HasPrefix(text[len(scheme)+1:], "/")):
@@ -217,7 +217,7 @@ func PathOfURI(uri string) (string, error) {
 // Homes are home directories: clean paths, as they are written and without links.
 type Homes []string
 
-// HomesOf returns the home directories of the user: that of the environment, and that of the account.
+// HomesOf returns the home directories of the user: home, and the one of the account.
 func HomesOf(home string) (h Homes) {
 	paths := []string{home}
 	if account, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil {
@@ -236,10 +236,10 @@ func HomesOf(home string) (h Homes) {
 	return slices.Compact(h)
 }
 
-// usual are directories with the home directories of users. A directory in one is taken for a home directory.
+// usual are the directories that usually contain home directories. Each directory in them counts as a home directory.
 var usual = []string{"/home", "/Users"}
 
-// Hold reports whether a directory is a home directory, also of another user, or contains one.
+// Hold reports whether a directory is the home directory of any user, or contains one.
 func (h Homes) Hold(dir string) bool {
 	if slices.Contains(usual, filepath.Dir(dir)) {
 		return true
@@ -248,7 +248,7 @@ func (h Homes) Hold(dir string) bool {
 	return slices.ContainsFunc(homes, func(home string) bool { return Within(dir, home) })
 }
 
-// Hide reports whether a directory is a hidden one of a home directory, such as ~/.ssh.
+// Hide reports whether a directory is a hidden directory in a home directory, such as ~/.ssh.
 func (h Homes) Hide(dir string) bool {
 	return filepath.Base(dir)[0] == '.' && filepath.Dir(dir) != string(filepath.Separator) && h.Hold(filepath.Dir(dir))
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// CF-55: home directories and the directories above them.
+// CF-55: Homes contains home directories and their parents.
 func TestHomes(t *testing.T) {
 	real := filepath.Join(t.TempDir(), "real")
 	home := filepath.Join(t.TempDir(), "home")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// E-12: the path that a text names.
+// E-12: the path for each text.
 func TestNamed(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths of Unix")

@@ -43,7 +43,7 @@ func ByName(name string) string {
 
 var magic = []struct {
 	prefix string
-	at     int // the offset at which more must follow
+	at     int // the offset at which more bytes must match
 	more   string
 	mime   string
 }{

@@ -1,5 +1,5 @@
-// Package secretfile reads and edits the files that decide who may use a server, and those with its keys. There is one
-// rule for all of them.
+// Package secretfile reads and edits files with keys, and files that determine who may use a server. The same rule
+// applies to all of them.
 package secretfile
 
 import (
@@ -18,15 +18,15 @@ import (
 	"mcp-bash/pkg/files/userfile"
 )
 
-// A Rule decides which files are accepted. Only our user, root and the owner of the file may be able to change it, its
-// directories, or links to it.
+// A Rule determines which files are accepted. Only our user, root and the owner of the file may be able to change the
+// file, its directories and links to it.
 type Rule struct {
 	Max      int  // bytes
-	Secret   bool // whether other users may not read the file; a group may
-	AnyOwner bool // whether root accepts a file of another user: for commands that only read or rewrite it
+	Secret   bool // whether other users must not be able to read the file; a group may
+	AnyOwner bool // whether root accepts a file of another user, for commands that only read or rewrite the file
 }
 
-// errReplaced is the error for a file that another one replaced during each try.
+// errReplaced is the error for a file that was replaced during each try.
 var errReplaced = errors.New("it is replaced all the time")
 
 const maxTries = 5
@@ -47,8 +47,8 @@ func (r Rule) Read(path string) (text []byte, stamp folder.Stamp, err error) {
 	return text, stamp, err
 }
 
-// open opens a file first and checks it then, by its descriptor: every directory and link that leads to exactly this
-// file. So the file that passed is the one that is read. A file that does not pass is returned as well. physical is the
+// open opens a file, and then checks every directory and link on the path. The path must lead to the opened file, so
+// the checked file is the one that is read. If the check fails, open returns the file and an error. physical is the
 // path without links.
 func (r Rule) open(path string) (f *os.File, physical string, err error) {
 	for range maxTries {
@@ -102,7 +102,7 @@ func (e *Fault) Error() string { return e.Reason + "; run " + e.Remedy }
 func (e *Fault) Is(target error) bool { return errors.Is(e.err, target) }
 
 // Edit replaces the text of a file by the result of change, as [userfile.Edit] does. The file keeps its owner, group
-// and mode. A new file belongs to the owner of its folder, and nobody else may read it.
+// and mode. A new file belongs to the owner of its folder, and other users cannot read it.
 func (r Rule) Edit(ctx context.Context, path string, wait time.Duration,
 	change func(userfile.File) ([]byte, error)) error {
 	dir, name, err := r.openFolder(path)
@@ -165,7 +165,8 @@ func (r Rule) openEmptyFolder(path string) (dir *os.Root, name string, err error
 	return dir, filepath.Base(path), nil
 }
 
-// Stamp returns the stamp of a file, without a check. The stamp of a file that cannot be opened equals that of no file.
+// Stamp returns the stamp of a file without a check. For a file that cannot be opened, it is the stamp of a missing
+// file.
 func Stamp(path string) folder.Stamp {
 	f, err := boundedfile.Open(path)
 	if err != nil {

@@ -35,7 +35,7 @@ func (r Rule) checkReaders(path string, info fs.FileInfo) error {
 	return &Fault{Reason: reason, Remedy: remedy(path, info)}
 }
 
-// remedy returns the command after which our user may read a file, and nobody else may.
+// remedy returns a command after which only our user can read a file.
 func remedy(path string, info fs.FileInfo) string {
 	us, owner, group := os.Geteuid(), int(stat(info).Uid), int(stat(info).Gid)
 	quoted := shell.Quote(path)
@@ -50,7 +50,7 @@ func remedy(path string, info fs.FileInfo) string {
 	return command
 }
 
-// remedied adds the command to an error about an owner.
+// remedied adds the command that corrects the owner to an error about the owner.
 func remedied(err error) error {
 	insecure, ok := errors.AsType[*trust.InsecureError](err)
 	if !ok || !insecure.WrongOwner {

@@ -142,7 +142,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// H-245: the file that was checked is the one that is read, also while another one takes its place.
+// H-245: the file that was read is the one that was checked, even while another process replaces it.
 func TestExchangedFile(t *testing.T) {
 	dir := newFolder(t)
 	path, next := filepath.Join(dir, "file"), filepath.Join(dir, "next")
@@ -176,11 +176,11 @@ func TestExchangedFile(t *testing.T) {
 	t.Log(read, "were read")
 }
 
-// H-245: how Kubernetes and systemd give files to a server that is not root.
+// H-245: files as Kubernetes and systemd provide them to a server that is not root.
 func TestMounts(t *testing.T) {
 	needsRoot(t)
 	dir := newFolder(t)
-	volume := filepath.Join(dir, "volume") // as kubelet makes it for a Secret with fsGroup
+	volume := filepath.Join(dir, "volume") // like kubelet's volume for a Secret with fsGroup
 	must(t, os.MkdirAll(volume+"/..2026", 0o755), os.Chmod(volume, 0o777|fs.ModeSticky|fs.ModeSetgid),
 		os.Chown(volume, 0, service), os.Symlink("..2026", volume+"/..data"),
 		os.Symlink("..data/key", volume+"/key"))
@@ -222,7 +222,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// H-245: root reads and rewrites a file of another user for that user. It decides nothing by such a file.
+// H-245: root reads and rewrites another user's file for this user. Root accepts no such file for its own decisions.
 func TestRootActsForOthers(t *testing.T) {
 	needsRoot(t)
 	dir := newFolder(t)
@@ -256,7 +256,7 @@ func TestRootActsForOthers(t *testing.T) {
 	must(t, edit(filepath.Join(theirs, "another")))
 	check(filepath.Join(theirs, "another"), 0o600, service)
 
-	// This user could put files of other users in these places.
+	// The other user could put any file at these paths.
 	ours, link, hard := filepath.Join(dir, "ours"), filepath.Join(theirs, "link"), filepath.Join(theirs, "hard")
 	write(t, ours, "ours", 0o600, 0, 0)
 	write(t, filepath.Join(theirs, "roots"), "ours", 0o600, 0, 0)

@@ -1,4 +1,4 @@
-// Package trust checks that no other user can change a file that our programs run or believe. A file passes if our user
+// Package trust checks that no other user can change a file that our programs run or rely on. A file passes if our user
 // or root owns it, and neither other users nor a group with other members can write to it.
 package trust
 
@@ -14,8 +14,8 @@ import (
 )
 
 // CheckOwn checks a file whose [os.Lstat] result is info. It must not be a symbolic link. CheckOwn does not check the
-// directories above. Use it for leftovers of killed runs, and in directories where other users can create files. The
-// error is an [*InsecureError].
+// directories above the file. Use it for files of killed runs, and in directories where other users can create files.
+// The error is an [*InsecureError].
 func CheckOwn(path string, info fs.FileInfo) error {
 	if isLink(info) {
 		return &InsecureError{Path: path, Reason: "symlink", flaw: flawLink}
@@ -23,7 +23,7 @@ func CheckOwn(path string, info fs.FileInfo) error {
 	return distrust(path, info, false, nobody)
 }
 
-// nobody stands for no other user than ours and root.
+// nobody means that only our user and root may change a file.
 const nobody = 0
 
 // An InsecureError means that other users can change a file, or that this is unknown.
@@ -38,7 +38,7 @@ type InsecureError struct {
 
 type flaw int
 
-// The flaws that have a remedy of one line. flawOther is any other one.
+// The flaws that one command corrects. flawOther is any other flaw.
 const (
 	flawOther flaw = iota
 	flawWritable
@@ -48,7 +48,7 @@ const (
 
 func (e *InsecureError) Error() string { return e.Text(shell.Quote) }
 
-// Text returns the error with another form of its paths: word returns a path as a word of a shell command.
+// Text returns the error as text. word writes a path as a word of a shell command.
 func (e *InsecureError) Text(word func(path string) string) string {
 	return word(e.Path) + " (" + e.Why(word) + ")"
 }
@@ -65,8 +65,7 @@ func (e *InsecureError) Why(word func(path string) string) string {
 	return why
 }
 
-// Brief returns the error with another form of its path. shown is the path for people, word the path as a word of a
-// shell command.
+// Brief returns the error as text. shown is the path for people, and word is the path as a word of a shell command.
 func (e *InsecureError) Brief(shown, word string) string {
 	switch e.flaw {
 	case flawWritable:
@@ -83,19 +82,20 @@ func (e *InsecureError) Brief(shown, word string) string {
 	return shown + " (" + e.Why(func(string) string { return word }) + ")"
 }
 
-// CheckPath checks a file and every directory on the way to it: from root down if dir is below root, else from dir
-// down. The path is in dir. The error is an [*InsecureError]. If the directories pass and the file is missing, the
-// error comes from [os.Lstat].
+// CheckPath checks a file and every directory on the path to it. It begins at root if dir is below root, else at dir.
+// The path is in dir. The error is an [*InsecureError]. If the directories pass and the file is missing, the error
+// comes from [os.Lstat].
 func CheckPath(root, dir, path string) error {
 	w := newWalk(root, dir, path)
 	_, _, err := w.follow(w.path)
 	return err
 }
 
-// Follow checks a file and all directories above it, from the root directory of the system. Shared directories such
-// as /tmp may be above it, because only the owner of an entry can replace it there. Links are followed. The user owner
-// may change all of it as well, if it is not root. Follow returns the path without links and the file. The error is an
-// [*InsecureError]. If the directories pass and the file is missing, the error comes from [os.Lstat].
+// Follow checks a file and all directories above it, from the root directory of the system. It accepts shared
+// directories such as /tmp above the file, because only the owner of an entry can replace it there. Links are followed.
+// The user owner may also be able to change the file and directories, if owner is not 0. Follow returns the path
+// without links and the file. The error is an [*InsecureError]. If the directories pass and the file is missing, the
+// error comes from [os.Lstat].
 func Follow(path string, owner int) (physical string, info fs.FileInfo, err error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -130,7 +130,7 @@ func CheckScript(root, dir, file string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &InsecureError{Path: file, Reason: fsys.Cause(err).Error()}
 	}
-	if physical != w.path || !below(w.dir, physical) { // the path has links, or leads out
+	if physical != w.path || !below(w.dir, physical) { // the path has links, or leads out of the directory
 		if physicalDir, _, err := w.follow(w.dir); err != nil || !below(physicalDir, physical) {
 			return &InsecureError{Path: file, Reason: "leads out of", dir: dir}
 		}
@@ -146,8 +146,8 @@ var errMissing = errors.New("tool executable missing")
 func below(dir, path string) bool { return path != dir && fsys.Within(dir, path) }
 
 // A pathWalk follows a path downwards, one name at a time. It checks each directory before it looks up a name in it.
-// Nobody else can change the content of a directory that passed. So a program that uses the path later gets the
-// files that were checked.
+// Nobody else can change the content of a directory that passed. So a program that uses the path later gets the files
+// that were checked.
 //
 // The checks begin below top. If a path or a link leads elsewhere, they begin at the root directory of the system.
 // Other users may write to a sticky directory there, because they cannot replace our files in it.
@@ -155,10 +155,10 @@ type pathWalk struct {
 	top   string // without symbolic links
 	dir   string
 	path  string
-	owner int // a user who may change everything, or nobody
+	owner int // a user who may change files and directories, or nobody
 
 	at   string      // the position, without symbolic links
-	info fs.FileInfo // of the file there
+	info fs.FileInfo // the file at this position
 	rest string      // the names that follow
 }
 
@@ -179,8 +179,8 @@ const maxLinks = 40
 
 const separator = string(filepath.Separator)
 
-// follow walks to the end of a path. It returns the path without links, and the file there. If the file is missing,
-// it returns the path that the file would have.
+// follow walks to the end of a path. It returns the path without links, and the file at its end. If the file is
+// missing, it returns the path that the file would have.
 func (w *pathWalk) follow(path string) (physical string, info fs.FileInfo, err error) {
 	w.rest = ""
 	err = w.prepend(path)

@@ -61,7 +61,7 @@ func makeTree(t *testing.T, names ...string) (root string) {
 	return root
 }
 
-// T-41, T-9: the script must be in its directory, over any links.
+// T-41, T-9: the script must be in its directory after links are followed.
 func TestCheckScript(t *testing.T) {
 	root := makeTree(t, "tools[1]/a/tool.sh", "tools1/a/tool.sh", "outside.sh", "else/where.sh",
 		"tools[1]/in.sh@a/tool.sh", "tools[1]/full.sh@{}/tools[1]/a/tool.sh", "tools[1]/out.sh@../outside.sh",
@@ -129,8 +129,8 @@ func TestEveryDirectoryIsChecked(t *testing.T) {
 	}
 }
 
-// T-41: directories above the project are checked only if a link leads through them. Other users may write to a
-// sticky one there.
+// T-41: directories above the project are checked only if a link leads through them. Other users may write to one of
+// them if it is sticky.
 func TestCheckBeginsAtTheRoot(t *testing.T) {
 	top := makeTree(t, "open/project/tools@../other", "open/other/tool.sh", "open/else/tool.sh")
 	root := filepath.Join(top, "open/project")

@@ -34,8 +34,8 @@ func Exposed(mode, uid, gid uint32) bool {
 	return owner || group || others
 }
 
-// distrust returns an [*InsecureError] if other users can change a file, or the content of a directory. Only the owner
-// matters for a link and for a shared directory. The user friend may change it.
+// distrust returns an [*InsecureError] if other users can change a file, or the content of a directory. For a link and
+// for a shared directory, only the owner matters. The user friend may change them.
 func distrust(path string, info fs.FileInfo, shared bool, friend int) error {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -72,7 +72,7 @@ func distrust(path string, info fs.FileInfo, shared bool, friend int) error {
 
 type accounts struct {
 	users, groups []account
-	complete      bool // both lists have all accounts
+	complete      bool // both files list all accounts of the system
 	private       int  // the group whose only member is our user; -1: none
 }
 
@@ -85,7 +85,7 @@ type account struct {
 // maxAccounts bounds each of the two files, in bytes.
 const maxAccounts = 4 << 20
 
-// knownAccounts reads both files once, at the first file that a group or another user can write to.
+// knownAccounts reads both files once, when a file that a group or another user can write to is checked first.
 var knownAccounts = sync.OnceValue(func() *accounts {
 	a := &accounts{private: -1}
 	var complete [2]bool
@@ -101,7 +101,7 @@ var knownAccounts = sync.OnceValue(func() *accounts {
 	return a
 })
 
-// isPrivate reports whether our user is the only member of a group, or the user friend is.
+// isPrivate reports whether a group has only one member, which is our user or the user friend.
 func (a *accounts) isPrivate(group, friend int) bool {
 	return group == a.private || friend != nobody && a.complete && group == a.privateGroup(friend)
 }

@@ -9,9 +9,8 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// begin clones the file that will be replaced. A clone has the access control list and
-// extended attributes of its original, and without the C library no other call copies these.
-// Only APFS supports clones.
+// begin clones the file that will be replaced. The clone has the same access control list and extended attributes.
+// Without the C library, no other call copies these. Only APFS supports clones.
 func (e *edit) begin(name string, like *version) (*os.File, error) {
 	if !like.there() {
 		return e.newFile(name)

@@ -43,8 +43,8 @@ func attribute(t *testing.T, path, name string) []byte {
 	return value[:n]
 }
 
-// CLI-712: the file and its backup keep the access control list and the extended attributes,
-// including those that only root can set.
+// CLI-712: the file and its backup keep the access control list and all extended attributes, even those that only root
+// can set.
 func TestAttributes(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -123,7 +123,7 @@ func TestRightsChanged(t *testing.T) {
 	}
 }
 
-// CLI-712: a program that has the file open for writing may write later.
+// CLI-712: a file that another program has open for writing is not edited, because the program may write later.
 func TestOpenForWriting(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -152,8 +152,8 @@ func TestOpenForWriting(t *testing.T) {
 	}
 }
 
-// CLI-712: ordinary users cannot change the owner of a file, so another user's file is not
-// edited. Neither is a file with an attribute that the user can read but not set.
+// CLI-712: ordinary users cannot change the owner of a file, so they cannot edit another user's file. They also cannot
+// edit a file with an attribute that they can read but not set.
 func TestOfOthers(t *testing.T) {
 	const alice, mallory = 65533, 65534
 	if dir := os.Getenv("MCPBASH_TEST_DIR"); dir != "" {

@@ -7,8 +7,8 @@ import "os"
 // isWritten always returns false, because this system does not report open files.
 func isWritten(*os.File) bool { return false }
 
-// rights are not compared on this system. On macOS a clone has those of its original, and on Windows an access control
-// list is copied from file to file.
+// rights are not compared on this system. On macOS, a clone has the same rights. On Windows, the access control list is
+// copied.
 type rights struct{}
 
 func (rights) equal(rights) bool { return true }

@@ -32,7 +32,7 @@ import (
 type Options struct {
 	Max    int           // bytes; a larger file is an error
 	Mode   fs.FileMode   // of a new file
-	Backup string        // the new name of the old file; "": it is removed
+	Backup string        // the new name of the old file; "": the old file is removed
 	Wait   time.Duration // how long to wait for another edit in the directory
 	DryRun bool          // whether to write nothing
 
@@ -51,10 +51,9 @@ var errKeepsChanging = errors.New("it keeps changing; quit the program that writ
 // maxTries limits how often an edit starts again because the file has changed.
 const maxTries = 5
 
-// Edit replaces the text of a file in a directory by the result of change. A nil result
-// removes the file. If the file changes during the edit, Edit calls change again. kept
-// reports whether the old file was kept as a backup. The error can be an
-// [*atomicfile.LockedError], the context's, or that of change, unwrapped.
+// Edit replaces the text of a file in a directory by the result of change. A nil result removes the file. If the file
+// changes during the edit, Edit calls change again. kept reports whether the old file was kept as a backup. The error
+// can be an [*atomicfile.LockedError], the context's, or the unwrapped error of change.
 func Edit(ctx context.Context, dir *os.Root, name string, o Options, change func(File) ([]byte, error)) (kept bool,
 	err error) {
 	e := &edit{dir: dir, name: name, o: o}
@@ -121,7 +120,7 @@ func (e *edit) lock(ctx context.Context) (locked bool, err error) {
 	return err == nil, err
 }
 
-// mark is part of the names of temporary files. tagLength random bytes follow.
+// mark is part of the names of temporary files. tagLength random bytes follow it.
 const (
 	mark      = ".new-"
 	tagLength = 6
@@ -131,9 +130,8 @@ const (
 // if directories cannot be locked.
 const abandoned = time.Hour
 
-// sweep removes copies of the file that killed edits left, as these can contain secrets. It
-// only removes temporary names of edits, and only files that belong to us or to the owner of
-// the file.
+// sweep removes copies of the file that killed edits left, because they can contain secrets. It removes only temporary
+// names of edits, and only files that belong to us or to the owner of the file.
 func (e *edit) sweep(locked bool) {
 	names, _ := e.list.Readdirnames(-1)
 	for _, name := range names {
@@ -308,14 +306,14 @@ func (e *edit) exchange(fresh string, old *version) error {
 		case got.is(expected) && try == 0:
 			return nil
 		case got.is(expected), expected != old && expected != ours && got.isFile(expected):
-			return errChanged // the other program's version is in place again
+			return errChanged // the file is the other program's version again
 		}
-		put, expected = got, put // another program's newer version must be restored
+		put, expected = got, put // restore another program's newer version
 	}
 	return &stuckError{e.path(fresh), errKeepsChanging}
 }
 
-// look is read for a file of any type that an edit has just renamed. If the file cannot be edited or is still open for
+// look reads a file of any type that an edit has just renamed. If the file cannot be edited or is still open for
 // writing, the result equals no other version. Programs that open the name after the renaming get another file.
 func (e *edit) look(name string) *version {
 	unknown := &version{}

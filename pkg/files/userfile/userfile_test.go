@@ -82,7 +82,7 @@ func (p *place) edit(after string, during func(try int)) (kept bool, err error) 
 	})
 }
 
-// CLI-712: mode and backup, and no other files remain.
+// CLI-712: the file keeps its mode, a backup is made, and no other files remain.
 func TestEdit(t *testing.T) {
 	p := newPlace(t)
 	if kept, err := p.edit("one", nil); err != nil || kept {
@@ -163,8 +163,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// CLI-712: a change by another program between reading and writing is neither lost nor
-// overwritten.
+// CLI-712: a change by another program between reading and writing is neither lost nor overwritten.
 func TestChangedMeanwhile(t *testing.T) {
 	replace := func(p *place, text string) {
 		p.put("x", text)
@@ -209,7 +208,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Errorf("where nothing was: %v, %d tries", err, tries)
 	}
 
-	// A program that writes all the time wins.
+	// If a program writes all the time, the edit fails and keeps that program's text.
 	if _, err := p.edit("never", func(try int) {
 		tries = try
 		p.put("file", strings.Repeat("x", try))
@@ -239,8 +238,7 @@ func (p *place) begun(text string) (e *edit, old *version, fresh string) {
 	return e, old, fresh
 }
 
-// CLI-712: a change by another program between the last check and the replacement is
-// restored, of any type.
+// CLI-712: a change of any type by another program between the last check and the replacement is restored.
 func TestExchange(t *testing.T) {
 	for name, change := range map[string]func(p *place) error{
 		"nothing": func(p *place) error { return nil },
@@ -341,8 +339,8 @@ func canExchange(p *place) bool {
 	return err == nil
 }
 
-// CLI-712: if two names cannot be exchanged, the file and its backup are copied. A change is
-// detected until the last check.
+// CLI-712: if two names cannot be exchanged, the file and its backup are copied. A change before the last check is
+// detected.
 func TestOverwrite(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")

@@ -28,7 +28,7 @@ func TestNew(t *testing.T) {
 	if got := c.FileRoots(); !slices.Equal(got, []string{filepath.Join(root, "docs"), filepath.Join(root, "x"), root}) {
 		t.Errorf("%q", got)
 	}
-	c.Env["MCP_RESOURCES_ROOTS"] = list // set, but to nothing: nothing may be read
+	c.Env["MCP_RESOURCES_ROOTS"] = list // an empty list: nothing may be read
 	if got := c.FileRoots(); len(got) != 0 {
 		t.Errorf("%q", got)
 	}

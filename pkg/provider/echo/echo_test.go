@@ -34,6 +34,6 @@ func TestRead(t *testing.T) {
 		}
 	}
 	if got, err := (Provider{}).Read(t.Context(), "echo://%20%20345", 5); err != nil || string(got) != "  345" {
-		t.Error("exactly the limit:", got, err) // counted on what is returned
+		t.Error("exactly the limit:", got, err) // the limit is on the returned bytes
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// BenchmarkRead compares reading through roots with reading by name.
+// BenchmarkRead compares a read through roots with a read by name.
 func BenchmarkRead(b *testing.B) {
 	dir := place(b)
 	name := filepath.Join(dir, "root/kilobyte")

@@ -22,18 +22,18 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// Provider reads files. The zero value reads none.
+// Provider reads files. The zero value has no roots, so it reads nothing.
 type Provider struct {
 	// Dir is the project directory, the base of relative paths.
 	Dir string
 	// Roots returns the directories and files that may be read, as absolute paths. Paths that do
 	// not exist are ignored.
 	Roots func() []string
-	// Files reads small files. A nil Cache keeps no texts.
+	// Files reads small files. If it is nil, no texts are kept.
 	Files *filecache.Cache
 }
 
-// Read returns the content of the file a URI names.
+// Read returns the content of the file that a URI names.
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	list, plain, err := names(uri, p.Dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func below(roots []string, path string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool { return path != root && fsys.Within(root, path) })
 }
 
-// find opens the first readable file in a list of paths from [names]. plain is the index of the usual path.
+// find opens the first readable file in a list of paths from [names]. plain is the index of the plain path.
 func find(roots, list []string, plain int) (*os.File, error) {
 	failure := provider.ErrNotFound
 	for i, path := range list {
@@ -70,7 +70,7 @@ func find(roots, list []string, plain int) (*os.File, error) {
 			failure = err
 		}
 		if i >= plain && err != provider.ErrNotFound {
-			break // the usual path is outside the roots, so no other one counts
+			break // the plain path is outside the roots, so later paths are not tried
 		}
 	}
 	return nil, failure
@@ -105,8 +105,8 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 	return nil, provider.ErrDenied
 }
 
-// openDirectly handles the usual case with few system calls: the path is below a root by name, and
-// no link leaves the root. A nil result means that only the complete check can decide.
+// openDirectly needs few system calls. It opens a file if its path is below a root by name and no link leads out of
+// the root. If it returns nil, the complete check must decide.
 func openDirectly(roots []string, path string) *os.File {
 	for _, root := range roots {
 		if path != root && fsys.Within(root, path) {
@@ -150,7 +150,7 @@ func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 		switch {
 		case len(data) > limit:
 			return nil, provider.OverLimit(limit)
-		case err == io.EOF, n > 0 && int64(len(data)) == info.Size(): // the whole file: a read of the end is not needed
+		case err == io.EOF, n > 0 && int64(len(data)) == info.Size(): // the whole file was read
 			return data, nil
 		case err != nil:
 			return nil, provider.ErrNotFound
@@ -159,8 +159,8 @@ func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 	return nil, context.Cause(ctx)
 }
 
-// settled is the minimum age of a change. Two changes within the resolution of a file system's
-// clock have equal times. settled is more than that resolution.
+// settled is the minimum age of a change. It is longer than the resolution of a file system's clock, within which two
+// changes get the same time.
 const settled = 2 * time.Second
 
 // Stamp returns the stamp of a file without opening the file. ok is false for recent changes and
@@ -183,7 +183,7 @@ var (
 )
 
 // names returns the absolute, clean paths that a URI can mean, in the order in which they are tried. plain is the index
-// of the usual meaning: without query and fragment, and with escapes decoded once. Earlier paths include the query,
+// of the plain path: without query and fragment, and with escapes decoded once. Earlier paths include the query,
 // because a file name may contain a question mark. The path after plain keeps its escapes. dir is the base of relative
 // paths.
 func names(uri, dir string) (list []string, plain int, err error) {
@@ -217,7 +217,7 @@ func names(uri, dir string) (list []string, plain int, err error) {
 	return list, plain, nil
 }
 
-// withoutScheme turns a file URI into a path, absolute or relative to the project. Text without a scheme is returned
+// withoutScheme converts a file URI to a path, absolute or relative to the project. It returns a text without a scheme
 // unchanged.
 func withoutScheme(uri string) string {
 	name, ok := ascii.CutPrefixFold(uri, "file://")

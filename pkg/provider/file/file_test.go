@@ -17,8 +17,8 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// While a file is read, another goroutine replaces it by links that lead outside. The result is the
-// file or a refusal (RES-82, RES-83).
+// While a file is read, another goroutine replaces it by links that lead out of the roots. The result is the file or an
+// error (RES-82, RES-83).
 func TestSwappedWhileReading(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -71,8 +71,7 @@ func TestSwappedWhileReading(t *testing.T) {
 	}
 }
 
-// Files that could block the reader are refused without opening them. Opening a FIFO would unblock
-// its writer (RES-82).
+// A file that could block the reader is an error, and is not opened. Opening a FIFO would unblock its writer (RES-82).
 func TestFIFOIsNotOpened(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")

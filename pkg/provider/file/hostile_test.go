@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// hostile has URIs by their result, with {T}/root as the only root: the content, or "!" and the
-// status. place_test.go creates {T}.
+// hostile has lists of URIs by their expected result, with {T}/root as the only root. A result is the content, or "!"
+// and the status. place_test.go creates {T}.
 var hostile = map[string][]string{
 	// Forms of RES-80.
 	"hello\n": {
@@ -58,7 +58,7 @@ var hostile = map[string][]string{
 
 	// Outside the roots.
 	"!2": {
-		// Plainly.
+		// Other files, without tricks.
 		"file://{T}/root1/s.txt", "file://{T}/secret.txt", "file://{T}/root.txt", "file://{T}/rootx/f.txt",
 		"file:///etc/passwd", "file:///etc/hostname", "file:///",
 		"file://", "file:///.", "file:///..", "file://.", "file://..", ".", "..", "/", "secret.txt", "./secret.txt",
@@ -123,7 +123,7 @@ var hostile = map[string][]string{
 		"file://{T}/root/%65sc", "file://{T}/root/esc?x", "file://{T}/root/esc#f.txt", "root/esc",
 		"file://{T}/root/loop", "file://{T}/root/loopa", "file://{T}/root/loop/x", "file://{T}/other/back/esc",
 		"file://{T}/other/dir/x",
-		// Places of the system.
+		// Files of the system.
 		"file:///proc/self/environ", "file:///proc/self/fd/0", "file:///proc/self/root{T}/root/../secret.txt",
 		"file:///dev/null", "file:///dev/zero", "file:///dev/stdin", "file:///dev/fd/0", "file:///sys/kernel",
 		"/proc/1/mem",

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// canary is in every file outside the roots. Nothing may read it.
+// canary is the content of every file outside the roots. No read may return it.
 const canary = "CANARY-7d1f"
 
 // place creates a directory T with this content:

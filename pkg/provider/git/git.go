@@ -41,7 +41,7 @@ type Provider struct {
 	known   recent.Cache[location.Git, version]
 }
 
-// A version is the content of a file in a commit.
+// A version is the content of a file in one commit.
 type version struct {
 	commit  string
 	content []byte
@@ -126,7 +126,7 @@ func (p *Provider) read(ctx context.Context, l location.Git) ([]byte, error) {
 	return content, err
 }
 
-// A checkout has the objects of one commit. It fetches file contents when they are needed.
+// A checkout has the objects of one commit. It fetches file contents on demand.
 type checkout struct {
 	*remote
 	objects map[string]object

@@ -54,7 +54,7 @@ func library(f format) (r *repository, first, second string) {
 	files["README"] = file{"100644", "second\n"}
 	second = r.commit("two", files)
 	r.refs["HEAD"], r.refs["refs/heads/main"], r.refs["refs/heads/feature/x"] = second, second, first
-	r.refs["refs/heads/main2"], r.refs["refs/tags/main"] = first, first // names that exist in both namespaces
+	r.refs["refs/heads/main2"], r.refs["refs/tags/main"] = first, first // main is both a branch and a tag
 	r.refs["refs/tags/light"], r.refs["refs/tags/20240101"] = first, first
 	r.refs["refs/pull/7/head"] = first
 	r.peeled["refs/tags/v1.2"], r.peeled["refs/tags/nested"] = first, first
@@ -78,7 +78,7 @@ func TestLargeFilePointer(t *testing.T) {
 	}
 }
 
-// RES-121, RES-123, RES-125: servers of all kinds.
+// RES-121, RES-123, RES-125: reads from servers of all kinds.
 func TestRead(t *testing.T) {
 	for _, s := range []*server{{}, {filter: true}, {old: true}} {
 		for _, f := range []format{sha1Format, sha256Format} {
@@ -195,7 +195,7 @@ func TestRequests(t *testing.T) {
 	if len(in.Dialled) != 1 || len(in.Lookups) != 1 {
 		t.Errorf("RES-105: dialled %v, looked up %v", in.Dialled, in.Lookups)
 	}
-	// A second read, first with the same ref, then with a moved one (RES-128).
+	// The second read of a ref fetches nothing new. After the ref has moved, a read fetches the file again (RES-128).
 	if data, err := p.Read(t.Context(), repoURI+"main:README", anywhere); err != nil || string(data) != "second\n" ||
 		len(s.asked()) != 2 {
 		t.Errorf("RES-128: %q, %v", data, err)
@@ -207,7 +207,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// RES-120, RES-121, RES-122: refusals before any connection.
+// RES-120, RES-121, RES-122: these URIs are errors before any connection.
 func TestRefused(t *testing.T) {
 	in := internet.New(t)
 	p := newProvider(in, project.Env{"MCPBASH_GIT_ALLOW_HOSTS": "", "MCPBASH_GIT_ALLOW_ALL": "true"})
@@ -286,7 +286,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// RES-124: both sides of the limit, for received and unpacked bytes.
+// RES-124: the limit is allowed and one more byte is not, for received and unpacked bytes.
 func TestLimits(t *testing.T) {
 	for text, want := range map[string]int{"": 51200, "x": 51200, "0": 51200, "7": 7, "1048576": 1048576,
 		"1048577": 1048576, "99999999999999999999": 1048576} {
@@ -314,7 +314,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("RES-124: %s KB: %v", kb, err)
 		}
 	}
-	// A server that supports filters sends less.
+	// With filters, a server sends less.
 	s.filter = true
 	if data, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "5"}).Read(t.Context(), repoURI+"small",
 		anywhere); err != nil || string(data) != "small\n" {

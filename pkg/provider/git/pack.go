@@ -373,7 +373,7 @@ func length(delta []byte) (n int64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// packReader counts the bytes that were read. It implements io.ByteReader, so inflating reads no byte too many.
+// packReader counts the bytes that were read. It implements io.ByteReader, so inflating reads only the object.
 type packReader struct {
 	r  *bufio.Reader
 	at int64

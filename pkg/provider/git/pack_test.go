@@ -32,7 +32,7 @@ func lines(from, to int) string {
 	return b.String()
 }
 
-// Packs that git wrote.
+// Packs that git wrote can be unpacked.
 func TestUnpackReal(t *testing.T) {
 	for _, c := range []struct {
 		file, tag string
@@ -138,7 +138,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Packs that git never writes.
+// Packs that git never writes are errors, unless they are valid.
 func TestUnpackHostile(t *testing.T) {
 	blob := object{blobObject, []byte("0123456789")}
 	id := raw(idOf(sha1Format, blob))
@@ -195,7 +195,7 @@ func TestUnpackHostile(t *testing.T) {
 			p.buf.WriteString(strings.Repeat(p.buf.String()[at:], 9999))
 		}, 0xffffffff, errTooLarge.Error()},
 		"no compression": {func(p *packer) { p.buf.WriteString("\x3anone at all") }, 1, string(errPack)},
-		// 700 bytes of deltas, each ten times its base: 10 GB in all.
+		// Each of these deltas makes ten times its base: 700 bytes make 10 GB.
 		"delta bomb": {func(p *packer) {
 			at, size := p.plain(blob), 10
 			for range 9 {
@@ -224,7 +224,7 @@ func TestUnpackHostile(t *testing.T) {
 	}
 }
 
-// Deltas in reverse order, so that each round resolves one. The rounds are limited.
+// Deltas in reverse order need one round each. The number of rounds is limited.
 func TestUnpackRounds(t *testing.T) {
 	chain := func(n int) error {
 		var objects []object
@@ -275,7 +275,7 @@ func FuzzUnpack(f *testing.F) {
 	p.object(idDelta, len(d), raw(idOf(sha1Format, object{blobObject, []byte("0123456789")})), d)
 	f.Add(p.done())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// The test corrects the hash at the end, so that the parser is reached.
+		// The test corrects the hash at the end, so that the parser runs.
 		if len(data) > 20 {
 			h := sha1Format.hash()
 			h.Write(data[:len(data)-20])

@@ -40,7 +40,7 @@ var version2 = http.Header{"Git-Protocol": {"version=2"}}
 
 func statusError(status int) error { return web.ProtocolError(fmt.Sprintf("HTTP error: %d", status)) }
 
-// connect opens a repository. wanted selects refs from the advertisement of old servers, which contains all of them.
+// connect opens a repository. An old server advertises all refs, of which wanted selects some.
 func connect(ctx context.Context, c *web.Client, l location.Git, b *budget,
 	wanted func(name, id string) bool) (*remote, error) {
 	session, err := c.Open(ctx, l.Origin)

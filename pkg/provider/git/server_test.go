@@ -87,7 +87,7 @@ func raw(id string) string {
 	return string(b)
 }
 
-// reach collects the objects that an object refers to, with blobs if files is set.
+// reach collects the objects that an object refers to. It leaves out blobs unless files is set.
 func (r *repository) reach(id string, files bool, into map[string]object) {
 	o, ok := r.objects[id]
 	if !ok || into[id].data != nil {
@@ -171,7 +171,7 @@ func packOf(f format, objects map[string]object) []byte {
 	return p.done()
 }
 
-// sidebands wraps a pack as servers send it.
+// sidebands returns a pack in packets, as servers send it.
 func sidebands(pack []byte) []byte {
 	var b []byte
 	b = packet(b, "\x02Counting objects: 3, done.\n")

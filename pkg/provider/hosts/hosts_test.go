@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// RES-103: both ends of every range, and their neighbours.
+// RES-103: the first and the last address of every range, and their neighbours.
 func TestPublic(t *testing.T) {
 	refused := strings.Fields(`
 		0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.0 10.1.2.3 10.255.255.255 127.0.0.0 127.0.0.1 127.0.0.53 127.1.2.3 127.255.255.255
@@ -284,7 +284,7 @@ func addrs(list ...string) []netip.Addr {
 	return parsed
 }
 
-// RES-103, RES-105: one bad address refuses the host.
+// RES-103, RES-105: a host with one refused address is refused.
 func TestResolve(t *testing.T) {
 	p := ReadPolicy(map[string]string{"X_ALLOW_ALL": "true"}, "X")
 	for _, c := range []struct {
@@ -349,7 +349,7 @@ func TestSystemDial(t *testing.T) {
 	}
 }
 
-// RES-105: in order, each with an equal part of the time.
+// RES-105: addresses are tried in order, each with an equal part of the time.
 func TestDialFirst(t *testing.T) {
 	var dialled []string
 	n := Network{Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
@@ -411,7 +411,7 @@ func FuzzOrigin(f *testing.F) {
 		if policy.Permit(o) != nil {
 			return
 		}
-		// An address in the notation of C is an address here too.
+		// A host that Go parses as an IP address must have been checked as an address.
 		if addr, err := netip.ParseAddr(o.Host); err == nil && (addr != o.Addr || !isPublic(addr)) {
 			t.Fatalf("%q is let through", o.Host)
 		}

@@ -56,7 +56,7 @@ const (
 
 // A Refusal is the error for a host that may not be contacted.
 type Refusal struct {
-	Host   string // as far as it could be read
+	Host   string // the part that could be read
 	Reason Reason
 }
 
@@ -142,8 +142,7 @@ func splitPort(hostport string) (host, port string) {
 	return hostport, ""
 }
 
-// unbracketed removes the brackets around an IPv6 address. bracketed reports
-// whether the host begins with one.
+// unbracketed removes the brackets around an IPv6 address. bracketed reports whether the host begins with a bracket.
 func unbracketed(host string) (name string, bracketed bool) {
 	inner, bracketed := strings.CutPrefix(host, "[")
 	if name, ok := strings.CutSuffix(inner, "]"); bracketed && ok {
@@ -165,8 +164,8 @@ func isName(host string) bool {
 	return true
 }
 
-// endsInNumber reports whether some program would read a name as an IPv4 address, such as 127.1, 0177.0.0.1, 2130706433
-// or 0x7f000001.
+// endsInNumber reports whether programs may read a name as an IPv4 address, such as 127.1, 0177.0.0.1, 2130706433 or
+// 0x7f000001.
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if hex, ok := strings.CutPrefix(last, "0x"); ok {

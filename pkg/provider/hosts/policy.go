@@ -150,7 +150,7 @@ func (p Policy) Report(r *Refusal) string {
 }
 
 // Address ranges that must not be contacted. An IPv6 address with an embedded IPv4 address is checked as that IPv4
-// address. The tables are made at first use, so a server without network providers does not pay for them.
+// address. The tables are made at their first use, because most servers have no network providers.
 var (
 	refused4 = prefixes(
 		"0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",

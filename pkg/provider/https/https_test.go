@@ -109,7 +109,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// RES-103, RES-110, RES-36: refusals before any lookup or connection.
+// RES-103, RES-110, RES-36: these URIs are errors before any lookup or connection.
 func TestRefused(t *testing.T) {
 	in := internet.New(t)
 	open := newProvider(in, nil)
@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// RES-103, RES-105: names that resolve to internal addresses, at once or later.
+// RES-103, RES-105: a name that resolves to an internal address, at once or at a later lookup, is refused.
 func TestRebinding(t *testing.T) {
 	in := internet.New(t)
 	in.Host("h.example", "203.0.113.1", page("public"))
@@ -249,7 +249,7 @@ func TestSeveralAddresses(t *testing.T) {
 	}
 }
 
-// RES-113, RES-112, RES-46: sizes, on both sides of the limit.
+// RES-113, RES-112, RES-46: a response at the size limit is returned, and one more byte is an error.
 func TestSizes(t *testing.T) {
 	in := internet.New(t)
 	body := strings.Repeat("0123456789", 100)
@@ -345,7 +345,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// RES-113: endless responses, in every part.
+// RES-113: every part of a response is limited.
 func TestEndless(t *testing.T) {
 	in := internet.New(t)
 	forever := func(head, piece string) func(net.Conn) {
@@ -385,7 +385,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// RES-112, RES-4: slow servers and impatient callers.
+// RES-112, RES-4: slow servers, and callers with a short deadline.
 func TestSlow(t *testing.T) {
 	in := internet.New(t)
 	wait := func(conn net.Conn) { io.Copy(io.Discard, conn) } // until the other side closes
@@ -484,7 +484,7 @@ func TestCertificates(t *testing.T) {
 	}{
 		{project.Env{"CURL_CA_BUNDLE": other.RootsAt}, false},
 		{project.Env{"CURL_CA_BUNDLE": in.RootsAt, "SSL_CERT_FILE": other.RootsAt}, true},
-		{project.Env{"SSL_CERT_FILE": ""}, false}, // the system's roots
+		{project.Env{"SSL_CERT_FILE": ""}, false}, // the system's certificate authorities
 		{project.Env{"SSL_CERT_FILE": "", "SSL_CERT_DIR": in.RootsAt[:strings.LastIndexByte(in.RootsAt, '/')]}, true},
 		{project.Env{"SSL_CERT_FILE": t.TempDir() + "/absent"}, false},
 	} {

@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/provider/ui"
 )
 
-// Check returns an error for a URI that the built-in provider of a name can never read. It does
-// not check the URIs of files.
+// Check returns an error for a URI that the built-in provider with a name can never read. It does not check the URIs of
+// files.
 func Check(name, uri string) (err error) {
 	switch name {
 	case "echo":

@@ -152,7 +152,7 @@ func (p *Provider) readFile(dir *os.Root, name string, limit int) ([]byte, error
 	if err != nil {
 		return nil, provider.ErrNotFound
 	}
-	return page, p.checkSize(int64(len(page)), limit) // the file may have grown
+	return page, p.checkSize(int64(len(page)), limit) // the file may have grown since its size was read
 }
 
 // checkSize refuses a page that is too large.
@@ -200,8 +200,8 @@ func openPlain(dir *os.Root, name string) (*os.File, error) {
 
 var refused = &provider.Failure{Status: provider.Denied, Log: "Symlinks not allowed for UI resources"}
 
-// refusal returns the failure for a directory that cannot be opened: denied if the path leaves the
-// base, otherwise not found.
+// refusal returns the failure for a directory that cannot be opened: denied if the path leads out of the base,
+// otherwise not found.
 func refusal(err error) *provider.Failure {
 	if fsys.Escapes(err) {
 		return refused
@@ -211,8 +211,8 @@ func refusal(err error) *provider.Failure {
 
 var errScheme = &provider.Failure{Status: provider.Invalid, Message: "Invalid URI scheme: expected ui://"}
 
-// Name returns the name of the page that a URI means: the path, or the authority if there is no path. It may have
-// several segments. No segment may be hidden or lead upwards.
+// Name returns the name of the page in a URI: the path, or the authority if there is no path. It may have several
+// segments. No segment may be hidden or lead upwards.
 func Name(uri string) (string, error) {
 	name, ok := ascii.CutPrefixFold(uri, "ui://")
 	if !ok {

@@ -49,7 +49,7 @@ func (p *Provider) entries(paths map[string]string) *Provider {
 	return p
 }
 
-// try returns the page, or "status N: message".
+// try returns the page of a URI, or "status N: message".
 func (p *Provider) try(t testing.TB, uri string) string {
 	t.Helper()
 	page, err := p.Read(t.Context(), uri, 10<<20)

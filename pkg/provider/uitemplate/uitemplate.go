@@ -1,6 +1,6 @@
-// Package uitemplate renders the built-in views of MCP Apps. From a template's name and a configuration, it creates one
-// HTML document (resources section 20). Documents load no other files, so they work under the policy of hosts for views
-// without declared domains.
+// Package uitemplate renders the built-in views of MCP Apps. Each view is one HTML document, made from a template's
+// name and a configuration (resources section 20). Documents load no other files, so they work under the policy of
+// hosts for views without declared domains.
 //
 // page/ has the parts of the documents. page.css and view.js are in every document; the other files belong to the
 // template of the same name. view.js communicates with the host and reads its results. The script of a template has its
@@ -184,7 +184,7 @@ func (o object) wrong(key, want string) {
 
 func (o object) has(key string) bool { return !rawjson.Absent(rawjson.Get(o.value, key)) }
 
-// text returns a string. Numbers and booleans are returned as they are written.
+// text returns a string. A number or a boolean is returned as written.
 func (o object) text(key, fallback string) string {
 	v := rawjson.Get(o.value, key)
 	if rawjson.Absent(v) {
@@ -244,7 +244,7 @@ func (o object) oneOf(key string, words ...string) string {
 	return s
 }
 
-// object returns a JSON object as it is written, {} by default.
+// object returns a JSON object as written, or {} by default.
 func (o object) object(key string) json.RawMessage {
 	v := rawjson.Get(o.value, key)
 	if rawjson.Absent(v) {

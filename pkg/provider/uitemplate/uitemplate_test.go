@@ -233,7 +233,7 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// RES-388: less than 5 ms each.
+// RES-388: rendering takes less than 5 ms.
 func BenchmarkRender(b *testing.B) {
 	for _, name := range Names() {
 		b.Run(name, func(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 // maxSequence limits a sequence, in bytes.
 const maxSequence = 4096
 
-// Strip returns a text without its control sequences. An incomplete sequence stays, and so does every other control
-// character. A text without sequences is returned as it is.
+// Strip returns a text without its control sequences. An incomplete sequence and all other control characters stay. A
+// text without sequences is returned as it is, not copied.
 func Strip(text []byte) []byte {
 	at := bytes.IndexByte(text, esc)
 	if at < 0 {
@@ -20,8 +20,8 @@ func Strip(text []byte) []byte {
 	return kept
 }
 
-// strip returns a text without its control sequences. If more follows, rest is the end of the text that can be a part
-// of a sequence.
+// strip returns a text without its control sequences. If more text follows, rest is the last part of the text, which
+// can belong to a sequence.
 func strip(text []byte, more bool) (kept, rest []byte) {
 	kept = make([]byte, 0, len(text))
 	for at := bytes.IndexByte(text, esc); at >= 0; at = bytes.IndexByte(text, esc) {
@@ -38,13 +38,13 @@ func strip(text []byte, more bool) (kept, rest []byte) {
 	return append(kept, text...), nil
 }
 
-// A Writer passes a text on without its control sequences, as [Strip] does for a whole text.
+// A Writer passes a text on to To without its control sequences, as [Strip] does for a whole text.
 type Writer struct {
 	To   io.Writer
-	held []byte // can be the beginning of a sequence
+	held []byte // the last part, which can belong to a sequence
 }
 
-// Write passes on the text that is certainly no part of a sequence.
+// Write passes on the text that cannot belong to an incomplete sequence.
 func (w *Writer) Write(p []byte) (int, error) {
 	text := p
 	if len(w.held) > 0 {

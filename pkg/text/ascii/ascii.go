@@ -1,6 +1,6 @@
-// Package ascii compares and trims the text of protocols, whose rules are about ASCII. The functions of package
-// strings also know other spaces and letters: U+00A0 is a space for them, and U+212A is a k. A client could use these
-// to write a word that one program reads and another one does not.
+// Package ascii compares and trims the text of protocols, whose rules are about ASCII. Package strings also treats
+// other characters as spaces and letters: U+00A0 is a space, and U+212A is a k. With these, a client could write a word
+// that one program recognizes and another one does not.
 package ascii
 
 import (
@@ -9,8 +9,8 @@ import (
 )
 
 // PEM returns a text in PEM without byte order marks, which editors on Windows write. Package pem skips a block whose
-// first line begins with one, so a file of several certificates would have one less. A mark can also be within the
-// text, where files were joined.
+// first line begins with such a mark, and so loses a certificate. In concatenated files, marks can also be in the
+// middle.
 func PEM(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\ufeff"), nil) }
 
 // Lower returns a text with the letters A to Z in lower case. It changes no other character.
@@ -59,7 +59,7 @@ func Trim(text string) string { return strings.Trim(text, " \t") }
 // TrimLine removes spaces, tabs and the ends of lines around a text.
 func TrimLine(text string) string { return strings.Trim(text, " \t\r\n") }
 
-// Words returns the words of a text, which spaces separate and nothing else.
+// Words returns the words of a text. Only spaces separate words.
 func Words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' })
 }

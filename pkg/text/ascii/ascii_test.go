@@ -58,7 +58,7 @@ func FuzzASCII(f *testing.F) {
 // readers matches calls that read PEM, with the beginning of their argument.
 var readers = regexp.MustCompile(`\.(AppendCertsFromPEM|X509KeyPair|LoadX509KeyPair)\(|\bpem\.Decode\(`)
 
-// Every text in PEM that the programs read goes through [PEM].
+// Programs call [PEM] for every text in PEM that they read.
 func TestPEM(t *testing.T) {
 	if got := string(PEM([]byte("\ufeff-----BEGIN A\n\ufeff-----BEGIN B"))); got != "-----BEGIN A\n-----BEGIN B" {
 		t.Errorf("%q", got)

@@ -104,7 +104,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for name := range got {
 			if name != "A" && name != "B" {
-				return // one that Bash may have a use for
+				return // Bash may treat this variable specially
 			}
 		}
 		cmd := exec.Command(bash, "--norc", "-c", text+"\nprintf '%s\\1%s' \"$A\" \"$B\"")

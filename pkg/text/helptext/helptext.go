@@ -1,5 +1,5 @@
-// Package helptext finds options and operands in the text that a program prints for --help. It knows one form: a line
-// with a usage, and lines with two columns.
+// Package helptext finds options and operands in the text that a program prints for --help. It recognizes one form: a
+// usage line, and lines with two columns.
 //
 //	Usage: backup [-n] [--keep COUNT] SOURCE [TARGET]
 //	  -k, --keep COUNT   number of archives to keep [1|7|30] (default: 7)
@@ -26,7 +26,7 @@ type Help struct {
 // An Option is a line of the first column.
 type Option struct {
 	Names    []string // "-k", "--keep"
-	Value    string   // "COUNT"; "": it takes no value
+	Value    string   // "COUNT"; "": the option has no value
 	Optional bool     // the value can be left out, as in --color[=WHEN]
 	Equals   bool     // the value follows "="
 	Attached bool     // the value is in the same word, as in -U<n>
@@ -69,7 +69,7 @@ func Plain(text string) string { return notText.ReplaceAllString(strings.ToValid
 // maxText limits the text of an option, in bytes.
 const maxText = 4000
 
-// Read finds what a help text lists. A text of any size and content is permitted. Lines above 500 bytes are skipped.
+// Read finds the options and operands in a help text. It accepts any text. Lines above 500 bytes are skipped.
 func Read(text string) Help {
 	var h Help
 	text = Plain(text)
@@ -148,8 +148,8 @@ func (h *Help) NamesInput() bool {
 		slices.ContainsFunc(h.Options, func(o Option) bool { return standardInput.MatchString(o.Text) })
 }
 
-// option reads a line of a list of options. The negation of a switch is left out: --[no-]color is --color. So are more
-// values after the first: --fields FIELD [FIELD ...].
+// option reads a line of a list of options. It leaves out the negation of a switch (--[no-]color becomes --color) and
+// values after the first (--fields FIELD [FIELD ...]).
 func option(line string) (o Option, ok bool) {
 	line = moreValues.ReplaceAllString(strings.Replace(line, "--[no-]", "--", 1), "$1")
 	m := optionLine.FindStringSubmatch(line)
@@ -215,7 +215,7 @@ func (h *Help) usage(line string) {
 	if slices.ContainsFunc(h.Operands, isOperand) || len(words) < 2 {
 		return
 	}
-	list := h.Operands // words after an option can be its value
+	list := h.Operands // the operands of a list; a word after an option can be its value
 	afterOption, after := false, ""
 	for _, w := range words[1:] {
 		name := strings.TrimRight(strings.TrimLeft(w, "[<{("), "]>}).…")

@@ -10,9 +10,9 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Files merges three versions of a file: JSON by members, anything else by lines. base is
-// the version that was generated, mine has the person's changes, and theirs is generated
-// now. conflicts counts the places that both changed. The result has mine there.
+// Files merges three versions of a file: JSON by members, anything else by lines. base is the version that was
+// generated before, mine contains the person's changes, and theirs is generated now. conflicts counts the places that
+// both mine and theirs changed. The result has mine there.
 func Files(name, base, mine, theirs string) (merged string, conflicts int) {
 	if filepath.Ext(name) == ".json" {
 		return mergeJSON(base, mine, theirs)
@@ -32,7 +32,7 @@ func mergeText(base, mine, theirs string) (merged string, conflicts int) {
 	var out strings.Builder
 	i, j, k := 0, 0, 0
 	for {
-		// The next line of the base that both still have.
+		// The next line of the base that mine and theirs still contain.
 		at := i
 		for at < len(b) && (toMine[at] < 0 || toTheirs[at] < 0) {
 			at++
@@ -61,7 +61,7 @@ func mergeText(base, mine, theirs string) (merged string, conflicts int) {
 
 func lines(text string) []string { return strings.SplitAfter(text, "\n") }
 
-// maxCells limits the table of matches. For larger texts, no lines in the middle match.
+// maxCells limits the table of matches. In larger texts, the lines in the middle do not match.
 const maxCells = 16 << 20
 
 // matches pairs the lines of two texts by a longest common subsequence. For each line of a

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// WRAP-41: text by lines. A capital is what the person changed, a digit what is new.
+// WRAP-41: text is merged by lines. A capital letter is the person's change. A digit is new in the generated text.
 func TestMergeText(t *testing.T) {
 	split := func(s string) string { return strings.ReplaceAll(s, " ", "\n") + "\n" }
 	for _, c := range []struct {
@@ -58,8 +58,7 @@ func TestMergeJSON(t *testing.T) {
 	}
 }
 
-// For any texts, the unchanged side yields to the other one, and the same change is made
-// once.
+// If only one side changed a text, its change is made. The same change of both sides is made once.
 func FuzzMerge(f *testing.F) {
 	f.Add("a\nb\nc", "a\nB\nc", "a\nb\nd")
 	f.Add(`{"a":1}`, `{"a":{}}`, `{"b":[]}`)

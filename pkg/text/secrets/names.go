@@ -56,8 +56,7 @@ func containsFold(text, part string) bool {
 	return false
 }
 
-// isCount reports whether a name can also be that of a count, if the value is a number:
-// maxTokens, tokens_used.
+// isCount reports whether a name with a number as its value can be a count instead of a secret: maxTokens, tokens_used.
 func isCount(name string) bool {
 	for word := range words(name) {
 		if hasSuffixFold(word, "tokens") || ascii.EqualFold(word, "pass") {
@@ -105,17 +104,17 @@ func words(name string) func(yield func(string) bool) {
 	}
 }
 
-// A log message of the server is a sentence with names and paths in it, such as "Tool 'token': why" or
-// "tools/auth/tool.meta.json:3:1: why". They are published, and the text after them is the reason of the message.
+// Log messages of the server contain names and paths, such as "Tool 'token': why" or "tools/auth/tool.meta.json:3:1:
+// why". These names are public, and the reason follows them, not a secret.
 
 // nouns are the words that the server puts before a name in quotes.
 var nouns = []string{"tool", "prompt", "resource", "template", "completion", "provider", "skill"}
 
-// fileNouns are the words that the server puts before the path of a file of the operator.
+// fileNouns are the words that the server puts before the path of an operator's file.
 var fileNouns = []string{"file", "certificate", "key", "clients"}
 
-// isPublished reports whether a sentence of the server has a published name here. That is one of the project, or the
-// end of the path of a file or of the address of a server. A colon or a quote follows the name.
+// isPublished reports whether a part of a text is a public name in a message of the server. This is a name of the
+// project, or the end of a path or of a server's address. A colon or a quote follows the name.
 func isPublished(text string, start, end int) bool {
 	begin := start
 	for begin > 0 && (isNameByte(text[begin-1]) || strings.IndexByte("/~+@,", text[begin-1]) >= 0) {
@@ -150,9 +149,9 @@ var folders = []string{
 	"tools", "prompts", "resources", "completions", "providers", "server.d", "skills", "ui", "config", ".registry",
 }
 
-// isFile reports whether a word is the path of a file, and rest is a place in the file or a reason. A path in a folder
-// of the project, or with an extension, is a file. Any other path could be a key, such as /prod/db/password. So at
-// least two words must follow it, as in an error of the system.
+// isFile reports whether a word is the path of a file. rest, the text after it, is a position or a reason. A path in a
+// folder of the project, or with an extension, is a file. Any other path could be a key, such as /prod/db/password. So
+// at least two words must follow it, as in an error of the system.
 func isFile(path, rest string) bool {
 	if !strings.HasPrefix(rest, ": ") && (len(rest) < 2 || rest[1] < '0' || rest[1] > '9') {
 		return false
@@ -172,9 +171,9 @@ func isFile(path, rest string) bool {
 	return (first == "" || first == "~" || first == "." || first == "..") && isReason(path, rest)
 }
 
-// isReason reports whether the rest of a line after a path and a colon is a sentence, such as "mode 0644, others can
-// read it". It has several words in lower case. Between them are only abbreviations, short numbers and paths. A word in
-// which letters, digits and cases are mixed could be a secret.
+// isReason reports whether the text after a path and a colon is a sentence, such as "mode 0644, others can read it". It
+// must have several words in lower case. Otherwise it may contain only abbreviations, short numbers and paths, because
+// a word of mixed letters, digits and cases could be a secret.
 func isReason(path, rest string) bool {
 	const (
 		longest = 200 // bytes of the text that are read

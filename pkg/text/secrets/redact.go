@@ -169,10 +169,10 @@ func (r *Redactor) assigned(text string, start, end int) (s span, ok bool) {
 			s.end = s.start + last
 		}
 	case rest != "" && strings.IndexByte("{[", rest[0]) >= 0, isBlock(rest), start == 0 && !isFlag(name) && !isColon:
-		s = span{start: at, end: len(text)} // it can continue in the next line, or is a variable by itself
+		s = span{start: at, end: len(text)} // it can continue in the next line, or is all of the text
 	case isColon && quote != "":
 		s = span{start: at, end: at + indexOrEnd(rest, ",}]\r\n")}
-	case start > 0 && (text[start-1] == '"' || text[start-1] == '\''): // 'NAME=value' or "Name: value"
+	case start > 0 && (text[start-1] == '"' || text[start-1] == '\''): // the quote of 'NAME=value' or "Name: value"
 		s = span{start: at, end: shellWord(text, start-1).end}
 		if s.end > at && text[s.end-1] == text[start-1] {
 			s.end--
@@ -277,7 +277,7 @@ func userInfo(text, scheme string, at int) (s span, ok bool) {
 	authority := rest[:indexOrEnd(rest, "/?#")]
 	last := strings.LastIndexByte(authority, '@')
 	if _, port, hasPort := strings.Cut(authority, ":"); last < 0 && hasPort && strings.Trim(port, "0123456789") != "" {
-		last = strings.LastIndexByte(rest, '@') // a password with a slash in it
+		last = strings.LastIndexByte(rest, '@') // the password contains a slash
 	}
 	if last <= 0 {
 		return s, false
@@ -305,8 +305,8 @@ func indexOrEnd(text, chars string) int {
 // redacted.
 const maxNested = 8
 
-// AppendJSON is [Redactor.Text] for a valid JSON value. The arguments of every call go through it, so it allocates
-// memory at most twice. A secret, a repeated name and JSON in a string need more.
+// AppendJSON is [Redactor.Text] for a valid JSON value. It runs for the arguments of every call, so it allocates memory
+// at most twice. A secret, a repeated name and JSON in a string need more.
 func (r *Redactor) AppendJSON(dst []byte, v json.RawMessage) []byte { return r.appendJSON(dst, v, 1) }
 
 func (r *Redactor) appendJSON(dst []byte, v json.RawMessage, nested int) []byte {

@@ -82,7 +82,7 @@ func TestText(t *testing.T) {
 		{` {"a":{"token":"x"},"b":"y"} `, `{"a":{"token":"**redacted**"},"b":"y"}`},
 		{`["--token","x","-v"]`, `["--token","**redacted**","-v"]`},
 		{"progressToken: 5", "progressToken: 5"},
-		// Names of the project, and paths, in sentences of the server.
+		// Public names and paths in messages of the server.
 		{"Tool 'token': why it failed", "Tool 'token': why it failed"},
 		{"2 tools; tool 'sig': why: password=x", "2 tools; tool 'sig': why: password=**redacted**"},
 		{"Prompt 'auth': {{x}} is not declared", "Prompt 'auth': {{x}} is not declared"},
@@ -273,7 +273,7 @@ func FuzzText(f *testing.F) {
 				t.Errorf("%s\n%s", text, got)
 			}
 		}
-		if strings.HasSuffix(strings.ToLower(before), "icon") { // a sentence about a file
+		if strings.HasSuffix(strings.ToLower(before), "icon") { // a message about a file
 			return
 		}
 		if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") != "" {

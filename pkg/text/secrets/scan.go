@@ -126,7 +126,7 @@ func puttyKeys(text string) []span {
 // isKey reports whether the marker at start begins a private key. It does if it is alone on
 // its line, or if a key follows. Scripts can mention markers, too.
 func isKey(text string, start int) bool {
-	const far = 1000 // a marker with more text around it is not alone
+	const far = 1000 // if more text is around a marker, it is not alone
 	marker := keyStart.FindString(text[start:])
 	rest := text[start+len(marker):]
 	before, after := text[max(0, start-far):start], rest[:min(far, len(rest))]
@@ -220,7 +220,7 @@ func (s charset) has(c byte) bool {
 //go:embed tokens.txt
 var tokensText string
 
-// forms returns the rows of tokens.txt, a form for each prefix. It recognizes them in any context.
+// forms returns the formats in tokens.txt, one for each prefix. Each format is recognized in any context.
 var forms = sync.OnceValue(func() (list []form) {
 	for line := range strings.Lines(tokensText) {
 		f := strings.Fields(line)

@@ -46,7 +46,7 @@ func TestScan(t *testing.T) {
 		{"AK" + "IAQ3EGRZTV5XKLM2NP", "1 aws-access-key"},
 		{"token%20sk-" + letters, "1 openai-key"},
 		{"https://hooks.slack.com/services/T0A1B2C3D/B0A1B2C3D/" + letters[:24], "1 slack-webhook"},
-		// Not keys.
+		// These are not keys.
 		{"grep -q -- '-----BEGIN RSA PRIVATE KEY-----' \"$file\"", ""},
 		{"-----BEGIN CERTIFICATE-----\n" + body, ""},
 		{"-----BEGIN PUBLIC KEY-----\n" + body, ""},

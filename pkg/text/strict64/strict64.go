@@ -1,5 +1,5 @@
-// Package strict64 decodes base64 of which each value has one spelling. Package base64 ignores line breaks, also in its
-// strict mode, so a sealed text could be changed and still be opened.
+// Package strict64 decodes base64 and accepts one spelling for each value. Package base64 ignores line breaks, also in
+// its strict mode. So somebody could change a sealed text, and it could still be opened.
 package strict64
 
 import (

@@ -1,4 +1,4 @@
-// Package toolnames knows how clients change the names of tools before a model sees them.
+// Package toolnames describes how clients change the names of tools before a model sees them.
 package toolnames
 
 import (
@@ -14,7 +14,7 @@ import (
 type Client struct {
 	Name      string // the name in messages
 	Max       int    // the limit on the whole name, in characters; 0: unknown
-	Over      string // the client's treatment of a tool whose name is longer
+	Over      string // how the client handles a tool with a longer name
 	prefix    string // the text before the name of a tool; the server's name replaces SERVER
 	maxPrefix int    // the limit on the prefix, in characters; 0: unlimited
 	keeps     string // characters that stay in addition to letters and digits; "": all
@@ -39,7 +39,7 @@ var Clients = []Client{
 	{Name: "Amazon Q CLI", keeps: "_", Max: 64, Over: leavesOut, letter: true},
 }
 
-// Unique returns the name of a tool, with a number if another tool has it, and takes it.
+// Unique returns the name of a tool and adds it to taken. If another tool has the name, the result ends with a number.
 func Unique(name string, taken map[string]bool) string {
 	const most = 60 // characters before the number
 	unique := name
@@ -58,8 +58,8 @@ func Of(name string) *Client {
 	return nil
 }
 
-// Room returns how many characters the name of a tool can have on a server with a name. It
-// is 0 or negative if no name fits. The client must have a Max.
+// Room returns the maximum length of a tool's name on a server with the given name, in characters. It is 0 or negative
+// if no name fits. The client must have a Max.
 func (c *Client) Room(server string) int {
 	prefix, _ := c.Sent(server, "")
 	return c.Max - utf8.RuneCountInString(prefix)
@@ -96,8 +96,8 @@ const MaxPortable = 64
 
 const portable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-// IsPortable reports whether every client accepts a name, of a tool or of anything else. Claude Desktop rejects dots,
-// which the protocol allows.
+// IsPortable reports whether every client accepts a name of a tool or another item. Claude Desktop rejects dots, which
+// the protocol allows.
 func IsPortable(name string) bool {
 	return name != "" && len(name) <= MaxPortable && strings.Trim(name, portable) == ""
 }

@@ -17,7 +17,7 @@ type Value struct{ Name, Text string }
 // maxURI is the maximum number of characters of a URI that matches a template.
 const maxURI = 2048
 
-// plain reports whether a URI can match any template.
+// plain reports whether a URI can match a template at all.
 func plain(uri string) bool {
 	return utf8.ValidString(uri) && utf8.RuneCountInString(uri) <= maxURI &&
 		!strings.ContainsFunc(uri, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
@@ -167,7 +167,7 @@ type Template struct {
 // A Set contains the templates of a project. It is immutable and safe for concurrent use. The nil
 // Set is empty.
 type Set struct {
-	matching []matching // the one that is preferred first
+	matching []matching // the preferred one first
 	forms    []form
 	schemes  map[string]bool
 }
@@ -220,8 +220,8 @@ func (s *Set) Match(uri string) (t Template, values []Value, ok bool) {
 	return Template{}, nil, false
 }
 
-// Promised returns the MIME type for a URI that no template matches, or "". It is the type of the
-// first template, by name, that can expand to the URI but whose variables cannot be extracted.
+// Promised returns the MIME type for a URI that no template matches, or "". It is the type of the first template, by
+// name, that can expand to the URI and whose variables cannot be extracted.
 func (s *Set) Promised(uri string) string {
 	if s == nil || !plain(uri) {
 		return ""

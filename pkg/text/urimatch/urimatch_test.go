@@ -53,7 +53,7 @@ func TestMatch(t *testing.T) {
 		{"x://{a}/{+a}", "x://1/1", ""}, {"x://{a", "x://{a", ""}, {"x://a}/{b}", "x://a}/b", ""},
 		{"x://{{a}}", "x://{b}", ""}, {"x://{}", "x://{}", ""}, {"x://{ a }", "x://a", ""}, {"x://{a.b}", "x://a", ""},
 		{"x://{a-b}", "x://a", ""}, {"x://{%41}", "x://a", ""}, {"x://{+}", "x://a", ""}, {"x://a", "x://a", ""},
-		// URIs that match nothing.
+		// These URIs match nothing.
 		{"x://{v}", "x://a b", ""}, {"x://{v}", "x://a\tb", ""}, {"x://{v}", "x://a\u00a0b", ""},
 		{"x://{v}", "x://a\u007f", ""}, {"x://{v}", "x://a\u0085", ""}, {"x://{v}", "x://\x01", ""},
 		{"x://{v}", "x://a\u2028", ""}, {"x://{v}", "x://\xff", ""}, {"x://{v}", "x://a\n", ""},
@@ -257,7 +257,7 @@ func FuzzMatch(f *testing.F) {
 		if !ok {
 			return
 		}
-		// The values in the place of the expressions are the URI again.
+		// A template with its values in place of the expressions is the URI.
 		parts, _ := partsOf(template)
 		var again strings.Builder
 		for _, p := range parts {

@@ -33,7 +33,7 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// CheckPort returns ErrPort for a URL with another port than 1 to 65535.
+// CheckPort returns ErrPort for a URL whose port is not from 1 to 65535.
 func CheckPort(u *url.URL) error {
 	if port := u.Port(); strings.HasSuffix(u.Host, ":") || port != "" && !IsPort(port) {
 		return ErrPort
@@ -41,7 +41,7 @@ func CheckPort(u *url.URL) error {
 	return nil
 }
 
-// ErrImage is the error of [CheckImage] for a text that is not a name at all.
+// ErrImage is the error of [CheckImage] for a text that is not the name of an image.
 var ErrImage = errors.New("not a name of an image such as example.com/team/demo:1.0.0")
 
 // imageName is an image: a registry with a port or without, a path, a tag and a digest.
@@ -50,8 +50,8 @@ var imageName = lazyregexp.New(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?` +
 	`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
 	`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
-// CheckImage returns an error for a text that is not the name of an image, with a tag and a digest or without. It
-// returns ErrPort if the registry has another port than 1 to 65535.
+// CheckImage returns an error unless a text is the name of an image, with or without a tag and a digest. It returns
+// ErrPort if the registry's port is not from 1 to 65535.
 func CheckImage(name string) error {
 	registry, _, _ := strings.Cut(name, "/")
 	if _, port, found := strings.Cut(registry, ":"); found && registry != name && !IsPort(port) {

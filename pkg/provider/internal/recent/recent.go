@@ -1,4 +1,4 @@
-// Package recent keeps the values that were used last.
+// Package recent keeps the most recently used values.
 package recent
 
 import (

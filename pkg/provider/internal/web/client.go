@@ -66,7 +66,7 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	}
 	addrs, err := c.Policy.Resolve(ctx, c.Network, o)
 	if err == hosts.ErrNoAddress && proxy != nil && c.Policy.Listed(o) {
-		err = nil // the operator listed a name that only the proxy can resolve
+		err = nil // the proxy resolves a name that the operator has listed
 	}
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 		return nil, err
 	}
 	r.URL.Opaque = escaped(target)
-	if strings.HasPrefix(r.URL.Opaque, "//") { // the HTTP client would take the path for an authority
+	if strings.HasPrefix(r.URL.Opaque, "//") { // net/http would read the path as an authority
 		r.URL.Opaque = "//" + r.Host + r.URL.Opaque
 	}
 	if header != nil {
@@ -172,7 +172,7 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 	return answer, nil
 }
 
-// A body returns the errors of a response as errors of this package.
+// A body is the body of a response. Its errors are errors of this package.
 type body struct{ io.ReadCloser }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -185,8 +185,8 @@ func (b *body) Read(p []byte) (int, error) {
 
 const errAnswer = ProtocolError("the server does not answer in HTTP/1.1, or with more than 65536 bytes of header")
 
-// ofAnswer returns an error that occurred after the request was sent. If net/http has no type for
-// the error, the response is malformed.
+// ofAnswer returns an error that occurred after the request was sent. If net/http has no type for the error, the
+// response is malformed.
 func ofAnswer(err error) error {
 	if _, known := explain(err); known {
 		return err
@@ -221,7 +221,7 @@ func escaped(target string) string {
 	return string(b)
 }
 
-// A tlsError is a failed TLS handshake. crypto/tls has no types for most causes.
+// A tlsError is a failed TLS handshake. It is needed because crypto/tls has no types for most causes.
 type tlsError struct{ err error }
 
 func (e *tlsError) Error() string { return e.err.Error() }

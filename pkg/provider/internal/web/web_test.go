@@ -39,7 +39,7 @@ const (
 	noHTTP   = string(errAnswer)
 )
 
-// RES-111: a byte order mark hides no authority, also within a file that was joined of several.
+// RES-111: a byte order mark hides no certificate authority, also in the middle of a concatenated file.
 func TestByteOrderMark(t *testing.T) {
 	in := internet.New(t)
 	text, err := os.ReadFile(in.RootsAt)

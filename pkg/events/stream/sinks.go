@@ -112,28 +112,77 @@ func (t *file) open() error {
 
 // resume continues the chain of an existing file. It removes a line that a killed server did not finish.
 func (t *file) resume(size int64) error {
-	from := max(size-2*events.MaxLine, 0) // a whole line and a torn one
-	tail := make([]byte, size-from)
-	if _, err := io.ReadFull(io.NewSectionReader(t.f, from, size-from), tail); err != nil {
+	last, whole, err := lastLine(t.f, size)
+	if err == nil && whole == 0 && !t.folder {
+		last, err = t.lastEnded()
+	}
+	if err != nil {
 		return err
 	}
-	whole := tail[:bytes.LastIndexByte(tail, '\n')+1]
-	if len(whole) == 0 && from > 0 {
-		return errForeign
-	}
-	t.size, t.cut = from+int64(len(whole)), int64(len(tail)-len(whole))
-	if len(whole) > 0 {
-		last := whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1 : len(whole)-1]
+	if last != nil {
 		_, link, err := events.Parse(last)
 		if err != nil {
 			return errForeign
 		}
 		t.link = events.Link{Seq: link.Seq + 1, Prev: events.HashOf(last)}
 	}
+	t.size, t.cut = whole, size-whole
 	if t.cut > 0 {
-		return t.f.Truncate(t.size)
+		return t.f.Truncate(whole)
 	}
 	return nil
+}
+
+// lastEnded returns the last line of the newest ended file, or nil. Its chain goes on if a server was killed after it
+// had ended the file, and before the next file had a line.
+func (t *file) lastEnded() ([]byte, error) {
+	entries, err := fs.ReadDir(t.dir.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	old, _ := events.Ended(t.name, entries)
+	if len(old) == 0 {
+		return nil, nil
+	}
+	name := old[len(old)-1]
+	f, err := t.dir.OpenFile(name, os.O_RDONLY|boundedfile.NonBlock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	var last []byte
+	if err == nil {
+		last, _, err = lastLine(f, info.Size())
+	}
+	if err == nil && last == nil {
+		err = errForeign
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return last, nil
+}
+
+// lastLine returns the last whole line of a file, without its end, and the size of all whole lines. The line is nil if
+// there is none.
+func lastLine(f *os.File, size int64) (line []byte, whole int64, err error) {
+	from := max(size-2*events.MaxLine, 0) // a whole line and a torn one
+	tail := make([]byte, size-from)
+	if _, err := io.ReadFull(io.NewSectionReader(f, from, size-from), tail); err != nil {
+		return nil, 0, err
+	}
+	end := bytes.LastIndexByte(tail, '\n')
+	switch {
+	case end >= 0:
+		return tail[bytes.LastIndexByte(tail[:end], '\n')+1 : end], from + int64(end) + 1, nil
+	case from > 0:
+		return nil, 0, errForeign
+	}
+	return nil, 0, nil
 }
 
 func (t *file) write(_ *events.Event, line []byte) error {

@@ -184,6 +184,42 @@ func TestRotation(t *testing.T) {
 	entries(t, append(files, path)...)
 }
 
+// AUD-10: a server that is killed between two files does not break the chain.
+func TestKilledBetweenFiles(t *testing.T) {
+	for name, left := range map[string]func(path string){
+		"no file":     func(string) {},
+		"no line":     func(path string) { os.WriteFile(path, nil, 0o600) },
+		"a torn line": func(path string) { os.WriteFile(path, []byte(`{"time":"2026`), 0o600) },
+	} {
+		path := filepath.Join(t.TempDir(), "audit.jsonl")
+		s := openTest(t, Config{To: path})
+		emit(t, s, "a")
+		s.Close()
+		os.Rename(path, path+".000001")
+		left(path)
+		s = openTest(t, Config{To: path, Warn: func(string) {}})
+		emit(t, s, "b")
+		s.Close()
+		if list := entries(t, path+".000001", path); list[2].Link.Seq != 2 {
+			t.Errorf("%s: %+v", name, list[2].Link)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	for what, put := range map[string]func(path string) error{
+		errForeign.Error():   func(path string) error { return os.WriteFile(path, []byte("dear diary\n"), 0o600) },
+		"not a regular file": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		os.Remove(path + ".000001")
+		if err := put(path + ".000001"); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Open(Config{To: path}); err == nil || !strings.Contains(err.Error(), what) {
+			s.Close()
+			t.Errorf("%v, want %s", err, what)
+		}
+	}
+}
+
 // AUD-1: in a folder, each process has another file.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()

@@ -197,7 +197,7 @@ func exit(code int) error {
 type sibling struct {
 	verb     string
 	program  string
-	passVerb bool // its first argument is the verb, because it has several
+	passVerb bool // the verb is the first argument, because the program has several verbs
 	summary  string
 }
 

@@ -90,7 +90,7 @@ func TestProducts(t *testing.T) {
 			if n := len(got.Items) - 1; !isSkill(got.Items[n]) {
 				t.Errorf("%s: no skill: %v", k.name, got.Items)
 			}
-			got.Items = slices.DeleteFunc(got.Items, isSkill) // other products leave it out
+			got.Items = slices.DeleteFunc(got.Items, isSkill) // other products contain no skills
 		}
 		if n == 0 {
 			want = got.Items

@@ -362,7 +362,7 @@ func makeMarketplace(s cli.Streams, file string, check, update, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	var old []string // files that are missing or have another text
+	var old []string // missing or different files
 	var foreign []string
 	for i, state := range states {
 		if state != outdir.Unchanged {

@@ -29,7 +29,7 @@ type wrapOptions struct {
 	common
 	scaffold.WrapOptions
 	name        string
-	recipe      string // the file of a recipe; an update takes it from .wrap.json
+	recipe      string // the file of a recipe; for an update, .wrap.json has the path
 	directory   string
 	noRecipe    bool
 	unverified  bool

@@ -26,7 +26,7 @@ type Request struct {
 	Client *Client
 	Server Server
 	Place  Place
-	File   string // instead of the client's usual one
+	File   string // a path instead of the client's default
 	Scope  Scope
 	Remove bool // remove the entry
 	Force  bool // also change an entry that starts another server
@@ -214,7 +214,7 @@ func (t target) edit(ctx context.Context, max int, change func(before) ([]byte, 
 	kept, err := userfile.Edit(ctx, dir, base, o, func(f userfile.File) ([]byte, error) {
 		backup, err := boundedfile.ReadIn(dir, o.Backup, max)
 		if err != nil {
-			backup = nil // without effect, so it is not a backup
+			backup = nil // an unreadable backup is ignored
 		}
 		return change(before{f.Text, f.There, backup})
 	})

@@ -41,7 +41,7 @@ type row struct {
 	Commas  bool     // JSON can have trailing commas
 	Section []string // the path of the object or list of servers in a file
 	List    bool     // servers are a list of entries with a member "name"
-	Fresh   string   // the text that a new file begins with
+	Fresh   string   // the beginning of a new file
 
 	// Entry is a server's entry. "$command", "$name" and "$env" in it are replaced by the server's values.
 	Entry json.RawMessage

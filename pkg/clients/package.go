@@ -18,7 +18,7 @@ import (
 // package itself sets the project and the allow list.
 type Package struct {
 	kind    *packageKind
-	Name    string // of an image with its registry
+	Name    string // for an image, includes its registry
 	Version string // "" for the newest; for an image, the tag and digest with ":" and "@"
 }
 

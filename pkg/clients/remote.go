@@ -41,7 +41,7 @@ type http struct {
 	// UserOnly means that the client accepts variables in the user's file only.
 	UserOnly bool
 	Reminder string // the condition under which the client replaces variables
-	Instead  string // for a client that cannot connect: where the user adds such a server
+	Instead  string // where the user adds a server by hand, if the client cannot connect
 }
 
 // proxy is the npm package that connects a client for stdio to a server over HTTP.
@@ -74,7 +74,7 @@ func (r *Remote) AddHeader(text string) error {
 	lower := strings.ToLower(name)
 	switch {
 	case !ok || !isToken.MatchString(name):
-		return fmt.Errorf("write a header as NAME: VALUE, such as 'X-Team: blue'") // without the text: it may have a secret
+		return fmt.Errorf("write a header as NAME: VALUE, such as 'X-Team: blue'") // the text may be secret
 	case strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || value == "":
 		return fmt.Errorf("the value of the header %s is empty, or has control characters", name)
 	case slices.Contains(own, lower) || strings.HasPrefix(lower, "mcp-"):
@@ -224,8 +224,8 @@ func (r *Remote) unprotected() string {
 // links describes the links that add a server to a client. In a template, NAME is the server's name, and CONFIG its
 // entry as JSON. BASE64 is the entry in Base64, and ENTRY the entry with the name in it. Each is encoded for a URL.
 type links struct {
-	Web   string // opens the client from a web page; GitHub keeps only these in a README
-	App   string // opens the client directly; "": none is documented
+	Web   string // opens the client from a web page; a README on GitHub can contain no other links
+	App   string // opens the client directly; "" if no such link is documented
 	Badge string // a picture; LABEL stands for the text "Install NAME"
 }
 

@@ -126,7 +126,7 @@ type Entry struct {
 	Scope  Scope
 	File   string
 	Name   string
-	Root   string // its project; "" if the client's folder determines the project
+	Root   string // the entry's project; "" if the client's folder determines the project
 	Gone   string // why the entry cannot work (its program or project is missing), or ""
 	// ProjectGone means that the project is missing, not the program.
 	ProjectGone bool

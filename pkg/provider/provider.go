@@ -51,7 +51,7 @@ const (
 type Failure struct {
 	Status  int
 	Message string
-	Log     string // a warning for the log that the client does not see; may be empty
+	Log     string // a warning for the log, which the client does not see, or ""
 }
 
 func (f *Failure) Error() string {

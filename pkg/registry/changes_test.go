@@ -26,7 +26,7 @@ func TestChanges(t *testing.T) {
 	want(t, b.changed(Poll{}), allKinds) // no file: everything is new
 	want(t, b.changed(Poll{}), "")
 	b.reopen(nil, Options{})
-	want(t, b.changed(Poll{}), "") // as an earlier process left it
+	want(t, b.changed(Poll{}), "") // the files of an earlier process are unchanged
 	b.Put(files{"tools/b/tool.sh": ""})
 	b.Advance(500 * time.Millisecond)
 	want(t, b.changed(Poll{}), "") // at most once a second

@@ -104,7 +104,7 @@ func (c *Catalog) failure(ctx context.Context, s *state, r request, from origin,
 
 // An origin is the source of the items of a kind.
 type origin struct {
-	static   *List             // the registry file, and no other source; or nil
+	static   *List             // the list in the registry file, if it is the only source, or nil
 	discover bool              // scan the content directories
 	declared *declare.List     // the declared entries of the kind, or nil
 	document *declare.Document // the content of register.json, or nil

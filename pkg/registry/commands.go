@@ -249,7 +249,7 @@ func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		candidates := []string{filepath.Clean(dir)}
 		if physical, err := fsys.Physical(dir); err == nil {
-			candidates = append(candidates, physical) // as the project's root is
+			candidates = append(candidates, physical) // the project's root is physical, too
 		}
 		for _, dir := range candidates {
 			if bounds, ok := c.boundsAt(dir); ok {

@@ -174,7 +174,7 @@ func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
 		return nil, o.err
 	}
 	var declared *declare.Built
-	if o.list == s.built { // else it is the registry file in static mode
+	if o.list == s.built { // false in static mode: the list is from the registry file
 		declared = s.inputs.declared
 	}
 	return sourced(o.list, declared), nil

@@ -35,7 +35,7 @@ func TestDeclaredKinds(t *testing.T) {
 		{`{"version":1,"tools":[{"name":"m","path":"m.sh"},{"name":"n","path":"n.sh"}],"exclude":["m"]}`, "n"},
 		{`{"version":1,"tools":[{"name":"m","path":"m.sh"}],"merge":["tools"],"exclude":["m","b"]}`, "a"},
 		{`{"version":1,"exclude":null,"merge":null,"_meta":{"x":1},"resourceTemplates":[5]}`, "a b"},
-		{`{"version":2,"version":1,"tools":[1],"tools":[]}`, ""}, // the last one counts
+		{`{"version":2,"version":1,"tools":[1],"tools":[]}`, ""}, // of repeated members, the last one counts
 	} {
 		b := newBed(t, nil, discovered)
 		b.Put(files{"server.d/register.json": tc.json})

@@ -50,10 +50,10 @@ func TestSchemasAgree(t *testing.T) {
 		schema string
 		kind   *kinds.Kind
 		fields []string // known to the loader
-		hidden []string // of these fields, the internal ones
+		hidden []string // fields in this list that are internal
 		needed string   // the members of a minimal item, in JSON without braces
 		dir    string   // of the kind
-		beside string   // the file that is described
+		beside string   // the file that the metadata describes
 	}{
 		{schemas.Tool, kinds.Tools, kinds.ToolFields, nil, `"description":"D"`, "tools", "tool.sh"},
 		{schemas.Resource, kinds.Resources, kinds.ResourceFields, []string{"arguments", "mimeTypeDeclared", "uriAuto"},

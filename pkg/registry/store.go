@@ -406,7 +406,7 @@ func (c *Catalog) inspect(s *state, want string) string {
 // A fileVersion identifies the content of a registry file at the time of a check.
 type fileVersion struct {
 	hash  string
-	stamp folder.Stamp // zero: only reading the file shows whether it has changed
+	stamp folder.Stamp // zero: the file must be read to detect a change
 }
 
 // versionOf returns the version of a registry file, with its stamp if that is settled.

@@ -122,7 +122,7 @@ func TestLockTimeout(t *testing.T) {
 	for _, k := range kinds.All {
 		lines = append(lines, "error "+k.Logger+": registry lock 'registry.refresh' unavailable after 0.02s")
 	}
-	b.WantLog(append(lines, "mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s")...) // one wait for all
+	b.WantLog(append(lines, "mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s")...) // one wait
 	want(t, (&atomicfile.LockedError{Name: "registry.refresh", Wait: DefaultLockWait}).Error(),
 		"registry lock 'registry.refresh' unavailable after 5s")
 

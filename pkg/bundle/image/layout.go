@@ -207,7 +207,7 @@ func Read(open Opener) (config []byte, each func(visit func(mcpb.File) error) er
 		if err != nil {
 			return nil, nil, err
 		}
-		if config == nil || r.platforms[len(r.platforms)-1] == "linux/amd64" { // the MCP registry reads this platform's
+		if config == nil || r.platforms[len(r.platforms)-1] == "linux/amd64" { // the MCP registry reads this one
 			config = text
 		}
 	}

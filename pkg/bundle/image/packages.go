@@ -126,7 +126,7 @@ func (r *rootFS) add(owner string, h *tar.Header, content io.Reader) error {
 	before, exists := r.owners[h.Name]
 	isDir := h.Typeflag == tar.TypeDir
 	switch h.Name {
-	case "bin", "sbin", "lib", "lib64": // a directory, or the link that replaces it
+	case "bin", "sbin", "lib", "lib64": // as a directory, or as the link that replaces the directory
 		if exists {
 			return nil
 		}

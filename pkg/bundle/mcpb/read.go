@@ -205,7 +205,7 @@ func (a *Archive) Unpack(dir string) (err error) {
 	made := missing(dir)
 	defer func() {
 		for i := 0; err != nil && i < len(made); i++ {
-			os.Remove(made[i]) // fails if others have created files in it
+			os.Remove(made[i]) // fails if another program created files in the directory
 		}
 	}()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

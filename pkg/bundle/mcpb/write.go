@@ -280,7 +280,7 @@ func (c *compressed) write(archive *zip.Writer, modified time.Time) error {
 	if modified.Before(Epoch) {
 		modified = Epoch
 	} else if last := time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC); modified.After(last) {
-		modified = last // the last time in ZIP
+		modified = last // the latest time that ZIP can represent
 	}
 	//lint:ignore SA1019 Modified with CreateHeader would add an extra field, which the archive is not to have
 	h.SetModTime(modified)

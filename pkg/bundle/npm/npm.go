@@ -52,7 +52,7 @@ type Start struct {
 	Command string            `json:"-"`                 // the command's name
 	Prefix  string            `json:"-"`                 // the packages' names without the system: @mcp-bash/runtime-
 	Version string            `json:"-"`                 // the packages' version
-	Project string            `json:"project,omitempty"` // the folder of the project that it serves, or ""
+	Project string            `json:"project,omitempty"` // the folder of the served project, or ""
 	Env     map[string]string `json:"env"`               // variables for the program, unless the user set them
 }
 
@@ -279,7 +279,7 @@ func Make(ctx context.Context, s *stage.Stage, o Options) (*stage.Result, error)
 	if o.Standalone {
 		for _, bin := range m.Binaries {
 			about := m.ID
-			about.License, about.RegistryName = "MIT", "" // the licence of mcp-bash; nobody starts the package by its name
+			about.License, about.RegistryName = "MIT", "" // mcp-bash's licence; no client starts this package
 			part := Runtime(whole.Start.Prefix, bin.Target, about, runtimes.Tree("", m.Tree, bin))
 			made := m.result(part)
 			if err := m.write(ctx, made, part, "bin/"+bin.Binary()); err != nil {

@@ -148,7 +148,7 @@ func Replace(ctx context.Context, dir string, files []mcpb.File, check func() er
 	if err := in.Mkdir(fresh, 0o755); err != nil {
 		return err
 	}
-	defer in.RemoveAll(fresh) // no longer exists after it was renamed
+	defer in.RemoveAll(fresh) // after the renaming, there is nothing to remove
 	for _, f := range files {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
@@ -159,7 +159,7 @@ func Replace(ctx context.Context, dir string, files []mcpb.File, check func() er
 	}
 	err = fs.WalkDir(in.FS(), fresh, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			err = in.Chmod(name, 0o755) // the umask can forbid others to read it
+			err = in.Chmod(name, 0o755) // the umask may have removed read permissions
 		}
 		return err
 	})

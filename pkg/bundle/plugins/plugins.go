@@ -22,10 +22,10 @@ type Plugin struct {
 	stage.Identity                   // Name is the plugin's
 	User           stage.UserConfig  // values that the user fills in, and the variables by which the server gets them
 	Icon           string            // the path of a PNG picture
-	Skills         bool              // it has a folder "skills"
+	Skills         bool              // the plugin has a folder "skills"
 	Tools          []json.RawMessage // with names and descriptions
-	Static         bool              // it contains its registry
-	Windows        bool              // it contains a program for Windows
+	Static         bool              // the plugin contains its registry
+	Windows        bool              // the plugin contains a program for Windows
 }
 
 // maxName is the maximum length of a name, in bytes.
@@ -145,7 +145,7 @@ func (p *Plugin) values() *values {
 	if len(p.Keywords) > 0 {
 		v.lists["keywords"] = new(rawjson.Builder).Strings(p.Keywords).Bytes()
 	}
-	passed := []string{roots.Variable} // by Codex, which passes few variables on by itself
+	passed := []string{roots.Variable} // for Codex, which passes on few variables
 	var config, settings rawjson.Builder
 	config.Object()
 	settings.Array()
@@ -237,7 +237,7 @@ type Marketplace struct {
 type Entry struct {
 	Path     string          // the folder, relative to the repository, with slashes
 	Category string          // "" for the usual one
-	Manifest json.RawMessage // its plugin.json
+	Manifest json.RawMessage // the plugin's plugin.json
 }
 
 // Name returns the name of the plugin.

@@ -55,7 +55,7 @@ type File struct {
 type Product struct {
 	Kind     Kind
 	Document []byte          // manifest.json, plugin.json, package.json, METADATA, or an image's configuration
-	Files    map[string]File // by name; of an image, its project, its programs of the server, and its layers
+	Files    map[string]File // by name; for an image only its project, the server's programs and its layers
 	Prefix   string          // of the names of the project's files, such as "server/"; "" for a project
 	SHA256   string          // of the file; "" for a folder
 	Dir      string          // a folder with the project's files; "" without a project, as in a runtime package
@@ -149,7 +149,7 @@ func (p *Product) recognize(s *source) error {
 		}
 		prefix := strings.Join(its, "")
 		if prefix == "" && s.dir != "" {
-			continue // a project can have such a file
+			continue // projects can contain such a file, too
 		}
 		if form.kind == NPM && prefix != projectOf(documents[i]) {
 			return errTwo
@@ -214,10 +214,10 @@ func (p *Product) read(s *source) error {
 
 // A source has the files of a product.
 type source struct {
-	dir       string // of a folder that is not an image; "" for others
+	dir       string // the path of a folder that is not an image, or ""
 	sha256    string // of a file
 	isProject bool   // the folder has a project at its top
-	image     []byte // the configuration of an image; nil for others
+	image     []byte // the configuration of an image, or nil
 	each      func(visit func(mcpb.File) error) error
 	close     func() error
 }
@@ -340,7 +340,7 @@ func inPackage(h *tar.Header, f mcpb.File, visit func(mcpb.File) error) error {
 type About struct {
 	Name, Version      string
 	Title, Description string
-	Servers            []string // that it names for the MCP registry
+	Servers            []string // the server names for the MCP registry
 }
 
 // ServerLabel is the label of an image with the name of its server.

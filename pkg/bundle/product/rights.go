@@ -25,9 +25,9 @@ type Row struct {
 	Description string
 	// Free means that nothing confines the item's scripts: they have all permissions of the user.
 	Free               bool
-	access.Declaration          // of a tool; zero for most others
-	Hosts              []string // that it contacts
-	Hooks              []string // scripts of the project that no request names
+	access.Declaration          // the declaration of a tool; zero for most other items
+	Hosts              []string // the hosts that the item contacts
+	Hooks              []string // scripts that the server runs without a request
 }
 
 // hooks are the scripts of a project that the server runs by itself.
@@ -57,7 +57,7 @@ func rowsOf(l *lock.Lock) (rows []Row) {
 		case lock.Project:
 			r.Free = len(r.Hooks) > 0
 		case kinds.Tools.Key:
-			r.Declaration, _ = access.DeclarationOf(item.JSON) // an unreadable one allows nothing
+			r.Declaration, _ = access.DeclarationOf(item.JSON) // an unreadable declaration allows nothing
 			r.Free = !r.Given && !all
 		case kinds.UIResources.Key:
 			for _, m := range rawjson.Members(rawjson.Get(item.JSON, "csp")) {
@@ -270,7 +270,7 @@ func (p *permissions) mount(r *Row, file string, list *[][2]string) {
 	switch {
 	case !path.IsAbs(at[0]) && list == &p.write:
 		p.note("%s writes %s in the project, which is read-only in an image", r.Item, file)
-	case !path.IsAbs(at[0]): // the image has it
+	case !path.IsAbs(at[0]): // the image contains this file
 	case at[0] == "/" || strings.ContainsAny(at[0], ":,\"\n"):
 		p.note("%s uses %s, which cannot be mounted", r.Item, file)
 	case !slices.Contains(*list, at):

@@ -30,7 +30,7 @@ const Official = "https://registry.modelcontextprotocol.io"
 // A Registry is an MCP registry that servers are announced in.
 type Registry struct {
 	Base  string // the address: https, or http for a loopback address
-	Token string // sent to that address only; [Registry.Login] sets it
+	Token string // sent to the address Base only; [Registry.Login] sets it
 	Web   web.Client
 	Pause func(context.Context, time.Duration) error
 

@@ -166,7 +166,7 @@ func (s *Stage) checkComplete() {
 		s.checkTool(t)
 	}
 	started := map[string]string{} // programs, by the first file that starts them
-	functions := map[string]bool{} // of all scripts, because others source them
+	functions := map[string]bool{} // the functions of all scripts, because a script can source another one
 	for _, f := range s.Content.Files() {
 		name, isOurs := strings.CutPrefix(f.Name, ServerDir+"/")
 		if !isOurs || strings.HasPrefix(name, cacheDir+"/") {

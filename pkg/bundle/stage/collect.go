@@ -182,7 +182,7 @@ func (s *Stage) collectDefault(name, dir string) error {
 	if rel, err := filepath.Rel(s.Project.Root, dir); err == nil && filepath.IsLocal(rel) {
 		return s.Content.tree(s.root, filepath.ToSlash(rel), to)
 	}
-	elsewhere, err := openSource(dir, name) // one of MCPBASH_TOOLS_DIR and its like
+	elsewhere, err := openSource(dir, name) // for a setting such as MCPBASH_TOOLS_DIR
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (s *Stage) sourceConf(ctx context.Context, file code.File, why error,
 		names = append(names, key.Name)
 	}
 	maps.Copy(env, conf)
-	env["MCPBASH_TOOL_ENV_ALLOWLIST"] = strings.Join(names, ",") // although they are not exported
+	env["MCPBASH_TOOL_ENV_ALLOWLIST"] = strings.Join(names, ",") // the allowlist passes variables that are not exported
 	sourced := *s.Project
 	sourced.Env = env
 	values, stderr, err := sourced.Source(ctx, s.runner, file)

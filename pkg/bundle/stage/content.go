@@ -39,7 +39,7 @@ type Content struct {
 	leftOut   []string // files that were left out although the author may want them
 	refused   []string // secrets that were left out, with line and rule
 	unscanned []string // files that were not searched for secrets to their end
-	secrets   bool     // a secret was found by its form
+	secrets   bool     // a secret was found by its format
 	faults    []string // the problems that prevent the bundle
 }
 
@@ -64,7 +64,7 @@ func (c *Content) entry(s *source, name, seen, to string, trail []string) error 
 		return cause
 	}
 	info, err := s.root.Lstat(name)
-	if err == nil && (trail == nil || info.Mode()&fs.ModeSymlink != 0) { // a link can be on the way to the first one
+	if err == nil && (trail == nil || info.Mode()&fs.ModeSymlink != 0) { // for the first path, a parent can be a link
 		name, info, err = s.follow(name)
 	}
 	isDir, shown, target := err == nil && info.IsDir(), seen, path.Join(s.base, name)
@@ -125,9 +125,9 @@ func (c *Content) isLeftOut(name, shown string, isDir bool) bool {
 	switch rule := c.selection.rule(name, isDir); rule {
 	case "":
 		return false
-	case ignoreName, "litter": // nobody misses it
+	case ignoreName, "litter": // the author does not miss these files
 	case "version-control", "never-shipped":
-		if path.Base(shown) != cacheDir { // it is made anew
+		if path.Base(shown) != cacheDir { // a product gets a new registry
 			c.leftOut = append(c.leftOut, shown)
 		}
 	default: // a file with secrets

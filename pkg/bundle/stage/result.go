@@ -159,7 +159,7 @@ func (s *Stage) WriteFile(ctx context.Context, r *Result, write func(f *os.File,
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
-	defer dir.Remove(fresh) // nothing, once it has its name
+	defer dir.Remove(fresh) // after the renaming, there is nothing to remove
 	defer f.Close()
 	sum := sha256.New()
 	if err := errors.Join(write(f, io.MultiWriter(f, sum)), f.Sync()); err != nil {

@@ -107,7 +107,7 @@ type Stage struct {
 	Prompts  []json.RawMessage
 	Static   bool // whether the registry is part of the content, so that the server does not look for items
 	Binaries []runtimes.Binary
-	Warnings []string // that were printed
+	Warnings []string // the printed warnings
 
 	faults    []string
 	resources int

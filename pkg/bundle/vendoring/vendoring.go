@@ -42,7 +42,7 @@ type Options struct {
 	runtimes.Source        // the source of the server's programs
 	Dir             string // absolute
 	Targets         []runtimes.Target
-	Given           bool   // whether the user chose the targets; otherwise they are the previous or the usual ones
+	Given           bool   // whether the user chose the targets; otherwise the previous or the default ones are used
 	From            string // the origin in vendor.json
 	Tree            project.Tree
 	Now             time.Time
@@ -233,7 +233,7 @@ func parseLock(text []byte) (*lock, error) {
 // A Mismatch is the error for a tree that differs from vendor.json.
 type Mismatch struct {
 	Recorded, Current string
-	Details           []string // the files that differ, if they are known
+	Details           []string // the files that differ, or nil if unknown
 }
 
 func (m *Mismatch) Error() string { return "vendor --verify: FAILED" }

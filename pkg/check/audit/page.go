@@ -56,7 +56,7 @@ func cutCell(text string) string { return cli.Cut(cli.Line(text), maxCell) }
 
 // A list has the requests with the highest numbers. It drops the others.
 type list struct {
-	all  int // the number of added requests, with dropped ones
+	all  int // the number of added requests, including dropped ones
 	kept []shown
 }
 

@@ -295,8 +295,8 @@ func (s *source) advance() { s.entry, _ = s.next() }
 // A Verdict is the result of checking a record.
 type Verdict struct {
 	File  string       // of the first fault
-	Fault *trail.Fault // the first one; nil: everything is right
-	First int64        // the number of its first line; if more than 0, earlier lines are missing
+	Fault *trail.Fault // the first fault, or nil
+	First int64        // the number of the first line; if more than 0, earlier lines are missing
 	Lines int
 	Head  events.Hash // of the last line
 }

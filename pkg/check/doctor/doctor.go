@@ -49,7 +49,7 @@ type Options struct {
 	Ref            string
 	AllowDowngrade bool
 	Kernel         *confine.Kernel        // the features that confine scripts; nil: those of the running kernel
-	Found          func(*finding.Finding) // gets each finding as it is found, or with Fix at the end; nil: nobody does
+	Found          func(*finding.Finding) // called with each finding at once, or with Fix at the end; may be nil
 }
 
 // A Result lists the findings and the actions. Its fields are in the order of the JSON.
@@ -71,7 +71,7 @@ type Result struct {
 	Warnings      int               `json:"warnings"`
 	Binaries      []Binary          `json:"binaries"`
 	SDK           SDK               `json:"sdk"`
-	Shims         []Shim            `json:"shims"` // of each program; the first one is of mcp-bash
+	Shims         []Shim            `json:"shims"` // one for each program, first for mcp-bash
 
 	fixing bool // whether DryRun or Fix was set
 }
@@ -89,9 +89,9 @@ type Action struct {
 type Framework struct {
 	Path           string `json:"path"`
 	Exists         bool   `json:"exists"`
-	Version        string `json:"version"` // "" where it has no VERSION
+	Version        string `json:"version"` // "" if there is no file VERSION
 	PathConfigured bool   `json:"pathConfigured"`
-	program        string // mcp-bash in it
+	program        string // the path of mcp-bash in the installation
 }
 
 // InvalidMinimum is the message for an invalid --min-version.
@@ -184,7 +184,7 @@ func (e *examination) add(id, message, command string) {
 func (e *examination) framework() {
 	f := &e.r.Framework
 	switch home := e.o.Env["MCPBASH_HOME"]; {
-	case f.Path != "": // the program of an installation that was replaced has no path
+	case f.Path != "": // found before a fix, which replaces this program
 	case home != "":
 		f.Path, _ = filepath.Abs(home)
 	default:
@@ -289,7 +289,7 @@ type Binary struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`
 	Version string `json:"version"`
-	Agrees  bool   `json:"agrees"` // whether it belongs to this release
+	Agrees  bool   `json:"agrees"` // whether the program belongs to this release
 }
 
 // SDK describes the SDK that tools source.

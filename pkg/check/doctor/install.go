@@ -33,7 +33,7 @@ type Install struct {
 	MarkerPath    string `json:"markerPath"`
 	MarkerPresent bool   `json:"markerPresent"`
 	Managed       bool   `json:"managed"`
-	Reason        string `json:"reason"` // why it is not managed, or ""
+	Reason        string `json:"reason"` // why install.sh does not manage the installation, or ""
 }
 
 func (e *examination) managed() {
@@ -345,8 +345,8 @@ type Upgrade struct {
 	Home    string `json:"path"`
 	Version string `json:"version"`
 	How     string `json:"installedBy"` // for people
-	Command string `json:"command"`     // the command that installs the next version; "": it is unknown
-	Runs    bool   `json:"runs"`        // whether this program runs the command, as Argv in Env; otherwise the user does
+	Command string `json:"command"`     // the command that installs the next version, or "" if unknown
+	Runs    bool   `json:"runs"`        // whether this program runs the command (Argv in Env) itself
 
 	Argv []string    `json:"-"`
 	Env  project.Env `json:"-"`
@@ -431,7 +431,7 @@ func (u *Upgrade) byInstaller(check bool) error {
 		return cli.Failf(cli.CodeNotFound, "only releases can be compared; this was installed from %s", secrets.Text(value))
 	}
 	for _, other := range []string{"MCPBASH_HOME", "MCPBASH_INSTALL_ARCHIVE_URL", "MCPBASH_INSTALL_LOCAL_SOURCE"} {
-		delete(u.Env, other) // install.sh would prefer them
+		delete(u.Env, other) // install.sh would prefer these variables
 	}
 	u.Env[variable] = value
 	u.How, u.Command = "install.sh from "+secrets.Text(value), variable+"="+shell.Quote(secrets.Text(value))

@@ -25,10 +25,10 @@ import (
 type Project struct {
 	Root           string                     `json:"root"`            // "" for none
 	ServerMeta     *bool                      `json:"serverMetaValid"` // nil if it is missing
-	serverMeta     string                     // its name, relative to the project
+	serverMeta     string                     // the path of server.meta.json, relative to the project
 	Tools          int                        `json:"toolsCount"`
 	RegistryExists bool                       `json:"registryExists"`
-	ScriptEnv      *scriptenv.Report          `json:"-"` // the variables of this environment that scripts get
+	ScriptEnv      *scriptenv.Report          `json:"-"` // the variables that scripts would get
 	needs          *requirements.Requirements // nil: the project has no requirements
 }
 

@@ -224,7 +224,7 @@ type ParseFunc func(words []string) (ask func(context.Context) error, ok bool)
 // A running is a server's process.
 type running struct {
 	process int
-	stopped bool // by a signal, or it has ended
+	stopped bool // stopped by a signal, or ended
 	ask     func(context.Context) error
 }
 

@@ -102,7 +102,7 @@ func (c *check) strayFiles() {
 	if err != nil {
 		return
 	}
-	var named strings.Builder // the words of all scripts there
+	var named strings.Builder // the text of all scripts in the directory
 	for _, e := range entries {
 		if s := readBash(filepath.Join(c.p.Server, e.Name())); s != nil {
 			for _, command := range s.Commands {
@@ -200,7 +200,7 @@ func (c *check) pageFields() {
 
 // ownFields reports the unknown members of a file that no other program reads.
 func (c *check) ownFields(file, schema string) {
-	if doc, ok := c.document(file); ok { // else the reader of the file reports it
+	if doc, ok := c.document(file); ok { // otherwise the reader of the file reports it
 		c.strays(doc, c.label(file), schema, false)
 		c.strays(doc, c.label(file), schema, true)
 	}

@@ -76,7 +76,7 @@ func (c *check) mistakes(s *shellScript, parsed *bash32.Script) (list []finding.
 		}
 	}
 	list = append(list, c.tooSmall(s, parsed)...)
-	if loads { // the other files may define or load anything
+	if loads { // a sourced file may define or load anything
 		return list
 	}
 	list = append(list, c.unpassed(s, parsed)...)
@@ -133,7 +133,7 @@ func (c *check) unpassed(s *shellScript, parsed *bash32.Script) (list []finding.
 	for _, n := range parsed.Needs {
 		add(n, "")
 	}
-	for _, n := range parsed.Reads { // a variable with a default, which replaces the value now
+	for _, n := range parsed.Reads { // the default of an unset variable is used now
 		if rule.DropsValue(n.Name, c.p.Env) {
 			add(n, "is set here and ")
 		}

@@ -16,7 +16,7 @@ func asNobody(t *testing.T) (back func()) {
 	}
 	return func() {
 		if err := unix.Setfsuid(0); err != nil {
-			t.Fatal(err) // the thread ends with its goroutine
+			t.Fatal(err) // the thread ends with this goroutine
 		}
 		runtime.UnlockOSThread()
 	}

@@ -62,7 +62,7 @@ func (c *check) script(dir, file string, as purpose) {
 	}
 	label := c.label(file)
 	if info, err := os.Lstat(file); err != nil {
-		return // the registry reported it, or it was removed
+		return // the registry reported the file, or it was removed
 	} else if info.Mode()&fs.ModeSymlink != 0 {
 		c.link(file, label)
 		return
@@ -218,7 +218,7 @@ func (c *check) recipes() {
 		label := c.label(file)
 		text, _, err := folder.ReadFile(file, maxScript)
 		if err != nil {
-			continue // it is too large, or was removed
+			continue // the file is too large or was removed
 		}
 		faults := c.o.Recipe(e.Name, text)
 		for _, f := range faults {
@@ -273,7 +273,7 @@ func (c *check) unconfirmed(dir string) {
 	file := abs(dir, "tool.sh")
 	text, _, err := folder.ReadFile(file, maxScript)
 	if err != nil {
-		return // the check of the script reports it
+		return // the check of the script reports the fault
 	}
 	line := 0
 	for content := range strings.Lines(string(text)) {

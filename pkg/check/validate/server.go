@@ -394,7 +394,7 @@ func (c *check) lock() {
 				strings.Join(lines[:min(shownLines, len(lines))], "; "))
 		case change.Before == nil:
 			c.at("lock.drift", lock.FileName, "%s is not in it", change.Item())
-		case !catalog.HasHook(): // register.sh, which did not run, may register the item
+		case !catalog.HasHook(): // register.sh did not run here, and may register the item
 			c.at("lock.drift", lock.FileName, "%s is not in the project any more", change.Item())
 		}
 	}

@@ -61,7 +61,7 @@ type Result struct {
 	Root                    string
 	Findings                []finding.Finding
 	Errors, Warnings, Fixed int
-	Name, Title, Version    string // as clients get them, with defaults
+	Name, Title, Version    string // the values that clients get, with defaults
 }
 
 // Sections of a project, in the order of the checks.

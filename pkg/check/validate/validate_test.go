@@ -558,7 +558,7 @@ func TestUnreadableDeclarations(t *testing.T) {
 	added := files{
 		"tools/a/tool.sh*": tool, "tools/a/tool.meta.json": "{\"name\":\"demo_a\",\"description\":\"x\",\n \"Confine\":{}}",
 		"tools/b/tool.sh*": tool + "# mcp: {\"name\":\"demo_b\",}\n",
-		"tools/c/tool.sh*": tool, "tools/c/tool.meta.json": "{\n\"name\":", // has its own rule
+		"tools/c/tool.sh*": tool, "tools/c/tool.meta.json": "{\n\"name\":", // this fault has its own rule
 		"tools/d/tool.sh*": tool, "tools/d/tool.meta.json@": "../a/tool.meta.json",
 		"tools/e/run.sh*": tool,
 		"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[

@@ -69,7 +69,7 @@ const logger = "mcp.completion"
 type Request struct {
 	Ref       json.RawMessage
 	Argument  json.RawMessage
-	Arguments json.RawMessage // other arguments that are already known
+	Arguments json.RawMessage // the values of other arguments
 	Limit     int             // maximum number of values; 0 for the maximum of the protocol
 	Cursor    json.RawMessage
 	Slot      script.Slot // is entered before a script starts; may be nil
@@ -161,7 +161,7 @@ func (c *Completions) identify(ctx context.Context, q *query) error {
 	return mcp.Errorf(mcp.CodeInvalidParams, "Completion ref is invalid")
 }
 
-// A position is the begin of a page. The zero value is the first page.
+// A position is the beginning of a page. The zero value is the first page.
 type position struct {
 	source string // key of the source, or "" for any source
 	offset int

@@ -562,7 +562,7 @@ func TestFailures(t *testing.T) {
 		`"data":{"reason":"waiting"}}`; got != want {
 		t.Error(got)
 	}
-	b.register(`(sleep 600 & echo $! >&2); echo '["background"]'`) // the server does not wait for it (T-48)
+	b.register(`(sleep 600 & echo $! >&2); echo '["background"]'`) // the server does not wait for sleep (T-48)
 	if got := b.ask("c", ""); !strings.Contains(got, `["background"]`) {
 		t.Error(got)
 	}

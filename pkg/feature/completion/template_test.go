@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// T-612a, T-622, R-83a: the script with the name of a template completes its variables, whatever
-// prompt or resource has that name.
+// T-612a, T-622, R-83a: the script with the name of a template completes its variables, even if a prompt or resource
+// has the same name.
 func TestTemplateVariables(t *testing.T) {
 	b := newFixture(t, nil)
 	entry := func(name string) string { return `{"name":"` + name + `","uriTemplate":"shop://{kind}/{id}"}` }

@@ -35,7 +35,7 @@ func FuzzLeadsUp(f *testing.F) {
 			return
 		}
 		name := base + "/" + tail
-		for range 3 { // as often as a provider, and a server behind it, may decode
+		for range 3 { // the number of times that a provider and its server may decode a URI
 			for _, cut := range []string{"", "?", "#", "?#"} {
 				one := name
 				if at := strings.IndexAny(one, cut); cut != "" && at >= 0 {

@@ -97,7 +97,7 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 // [*provider.Failure] or the context's.
 func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error) {
 	t := &target{uri: uri, provider: name}
-	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // as for a read by the server
+	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // match templates, as a read by a server does
 		if templates, err := r.Templates(ctx); err == nil {
 			t.match(templates)
 		}

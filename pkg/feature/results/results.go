@@ -167,7 +167,7 @@ func (s *Store) limit(added *result, cost func(*result) int, most int) {
 	}
 	for sum > most && len(s.results) > 0 {
 		at := share.Victim(append(slices.Clip(s.results), added), of)
-		if at == len(s.results) { // its owner has no other one
+		if at == len(s.results) { // the owner has no other results
 			at = share.Victim(s.results, of)
 		}
 		victim := s.results[at]
@@ -248,7 +248,7 @@ func Parts(uri string) (token, owner string) {
 type part struct {
 	whole  string // the URI without the range
 	offset int64
-	limit  int64 // 0: as much as an answer can have
+	limit  int64 // 0: as much as fits into an answer
 	bytes  bool  // offset and limit count bytes
 }
 

@@ -134,7 +134,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 	c.hold.Ended() // after outcome, which reads files with the permissions of the script
 	cleanup := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
 	if t.project.Preserve {
-		cleanup = func() { c.pool.Keep(c.files) } // with its directory
+		cleanup = func() { c.pool.Keep(c.files) } // keeps the files and their directory
 	}
 	if err != nil {
 		cleanup()
@@ -362,7 +362,7 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 		return context.Cause(ctx)
 	}
 	var active bool
-	switch { // before a question that suspends the call
+	switch { // these checks come before a question can suspend the call
 	case !c.listening():
 	case c.live:
 		active = c.progress.Poll(c.sendProgress)
@@ -374,7 +374,7 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 	if c.input.lost != nil {
 		return c.input.lost
 	}
-	paused := open || !c.waiting.IsZero() // the time since the last tick, which can be long, was waiting
+	paused := open || !c.waiting.IsZero() // during a wait, the time since the last tick can be long
 	switch {
 	case !open:
 		c.stopWaiting()

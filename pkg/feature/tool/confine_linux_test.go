@@ -223,7 +223,7 @@ func TestRefusals(t *testing.T) {
 		{`[]`, `"$BESIDE/program"`, `{\"exec\": [\"BESIDE/program\"]}`},
 		{`[]`, `"$PWD/program"`, `{\"exec\": [\"./program\"]}`},
 		{`[]`, `exec 3<>/dev/tcp/127.0.0.1/1`, "it takes the capability Network, or the port in"},
-		{`[]`, `echo "cat: /none/a: Permission denied" >&2; cat "$BESIDE/file"`, file}, // the first that is refused
+		{`[]`, `echo "cat: /none/a: Permission denied" >&2; cat "$BESIDE/file"`, file}, // the first refused file
 		// The confinement is not the reason.
 		{`[]`, `echo "no: such: Permission denied" >&2`, ""},
 		{`[]`, `echo "[Errno 13] Permission denied: '/none/x'" >&2`, ""},
@@ -231,7 +231,7 @@ func TestRefusals(t *testing.T) {
 		{`["Search"]`, `echo "cat: $ROOT/none/file: Permission denied" >&2`, ""},
 		{`["FileSystem"]`, `echo "cat: $BESIDE/file: Permission denied" >&2`, ""},
 		{`["FileSystem"]`, `"$BESIDE/file"`, ""}, // lacks the execute bit
-		{`["Search"]`, `"$PWD/dormant"`, ""},     // likewise
+		{`["Search"]`, `"$PWD/dormant"`, ""},     // lacks the execute bit, too
 		{`["Process"]`, `echo "sh: 1: uname: Permission denied" >&2`, ""},
 		{`["Network"]`, `echo "connect: Permission denied" >&2`, ""},
 		{`[]`, `echo "ls: /root: Permission denied" >&2`, ""}, // never declared (CF-55)
@@ -274,14 +274,14 @@ func TestQuietRefusal(t *testing.T) {
 		{`[]`, `find "$ROOT"; true`, true},
 		{`[]`, `n=$(uname | wc -l); echo "count: $n"`, true}, // a wrong result
 		{`[]`, `cat "$BESIDE/file"; true`, true},
-		{`[]`, `cat "$BESIDE/file"; echo done`, false},          // it may not need the file
+		{`[]`, `cat "$BESIDE/file"; echo done`, false},          // the script may not need the file
 		{`[]`, `t=$(mktemp /tmp/slow.XXXXXX); echo done`, true}, // a wrong result
 		{`[]`, `echo x > /tmp/slow.$$; echo done`, true},
 		{`[]`, `t=$(mktemp -t slow.XXXXXX); echo done; rm -f "$t"`, false},
 		{`["Process"]`, `uname; true`, false},
 		{`["Process"]`, `echo "x: uname: Permission denied" >&2`, false},
 		{`[]`, `echo "x: no-such-program: Permission denied" >&2`, false},
-		{`[]`, `uname 2>/dev/null || echo unknown`, false}, // the script expects it
+		{`[]`, `uname 2>/dev/null || echo unknown`, false}, // the script handles the failure
 		{`[]`, `uname || echo "` + own + `"`, false},       // the script decides
 		{``, `echo "x: uname: Permission denied" >&2`, false},
 	} {

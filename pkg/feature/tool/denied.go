@@ -64,9 +64,9 @@ func deniedNames(stderr string) (names []deniedName) {
 // A refusal is an access that the confinement of a call refuses.
 type refusal struct {
 	name   string // as the script named it
-	remedy string // the declaration that permits it, or ""
+	remedy string // the declaration that permits the access, or ""
 	starts bool   // the script could not start a program
-	shared bool   // the file is in /tmp, and not in the folder for temporary files that a script has
+	shared bool   // the file is in /tmp, not in the script's own temporary folder
 }
 
 // refused returns the first refusal that messages are about, or nil. A program that could not start comes first. The
@@ -138,7 +138,7 @@ func (c *call) meant(denied deniedName) (paths []string) {
 		return []string{name}
 	}
 	dirs := []string{c.tools.project.Root}
-	if list := c.request.Roots.List; len(list) == 1 && c.entry.output != nil { // imported scripts run there
+	if list := c.request.Roots.List; len(list) == 1 && c.entry.output != nil { // imported scripts start in this root
 		dirs = []string{list[0].Path, c.tools.project.Root}
 	} else if len(list) == 1 {
 		dirs = append(dirs, list[0].Path)
@@ -226,9 +226,9 @@ func (c *call) fileRemedy(file string) string {
 	needs, capability := &c.needs, "FileSystem"
 	switch below := c.request.Roots.Contains(file); {
 	case !below && c.tools.Sandbox.Homes().Hold(filepath.Clean(file)):
-		return "" // it contains too much to be declared
+		return "" // the directory contains too much to be declared
 	case needs.Has(access.FileSystem):
-		return "" // it allows more than any other declaration
+		return "" // FileSystem allows more than any other declaration
 	case below && !needs.Has(access.Search) && !needs.Has(access.Edit):
 		capability = "Search to read it, Edit to write it"
 	case below && !needs.Has(access.Edit):

@@ -80,7 +80,7 @@ func (e *lostAnswer) Unwrap() error { return e.err }
 // poll checks for new questions and for answers. open reports whether a question is open, which stops the clock. If the
 // client does not read, poll sends no question and open is false. lost is set if an answer could not be passed on.
 func (in *inputRelay) poll() (open bool) {
-	ready := in.asker == nil || in.asker.Ready() // otherwise the files stay where they are
+	ready := in.asker == nil || in.asker.Ready() // if false, the files stay in place
 	if ready {
 		if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
 			in.startElicit(content)
@@ -211,7 +211,7 @@ func (in *inputRelay) ask(questions []mcp.InputRequest, folder *handoff.Folder,
 	ctx, cancel := context.WithCancel(in.ctx)
 	q.cancel = cancel
 	if in.waker == nil {
-		in.waker, _ = script.NewWaker() // without it the call looks for answers at each tick
+		in.waker, _ = script.NewWaker() // without a waker, the call checks for answers at each tick
 	}
 	if waker := in.waker; waker != nil {
 		go func() {

@@ -70,8 +70,8 @@ func (c *call) maxStdout() int {
 	return limit
 }
 
-// storeLarge replaces an output that is too large by its first and last lines, and returns the link to the whole, or
-// nil. JSON is replaced by a sentence, because a part of it is not JSON.
+// storeLarge replaces an output that is too large by its first and last lines. It returns the link to the whole output,
+// or nil. JSON is replaced by a sentence, because a part of it would not be JSON.
 func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 	file, stored := c.spool, false
 	defer func() {

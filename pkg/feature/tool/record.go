@@ -69,7 +69,7 @@ func (c *call) startTrace(spec *script.Spec) {
 	spec.Env = project.Override(spec.Env, "PS4", calls.TracePS4)
 }
 
-const lastCommand = "last-command" // a file of a call, which the SDK's file of this name writes
+const lastCommand = "last-command" // a file of a call, written by the SDK's file with the same name
 
 // maxCommand limits the last command of a script in messages, in bytes.
 const maxCommand = 200
@@ -136,11 +136,11 @@ func readEnd(record, file string, head []byte) (command string, line int) {
 	if depth, _ = strconv.Atoi(fields[1]); depth > 1 {
 		at = slices.Index(fields[2:], file)
 	}
-	names := depth // a script that is not in a function has no names of functions
+	names := depth // outside of functions, Bash lists no names
 	if depth == 1 {
 		names = 0
 	}
-	rest := 2 + depth + names // the lines of the calls follow, and then the command
+	rest := 2 + depth + names // the index of the lines of the calls; the command follows them
 	if depth < 1 || depth > len(fields) || len(fields) <= rest+depth {
 		return "", 0
 	}
@@ -152,7 +152,7 @@ func readEnd(record, file string, head []byte) (command string, line int) {
 		line, _ = strconv.Atoi(fields[0])
 	}
 	command = fields[rest+depth]
-	if line <= 1 { // Bash does not know it in a function, or in the trap for EXIT
+	if line <= 1 { // Bash has no line for a function or the trap for EXIT
 		line = lineOf(head, command)
 	}
 	return command, line

@@ -36,10 +36,10 @@ type Result struct {
 	// Status is the exit status of the tool, or 124 after a timeout.
 	Status int
 
-	cause      mcp.Cause        // of the error, if it is not the tool's own
+	cause      mcp.Cause        // of the error, unless the tool reported the error
 	name       string           // "" omits the member
 	own        []rawjson.Member // members of a CallToolResult that the tool printed
-	texts      [][]byte         // otherwise its text items
+	texts      [][]byte         // the text items, if own is nil
 	embedded   []json.RawMessage
 	structured json.RawMessage // nil if absent
 	noMeta     bool            // nothing ran, so there is no _meta

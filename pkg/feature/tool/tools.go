@@ -70,7 +70,7 @@ type shared struct {
 	digests digests
 	counter atomic.Int64
 	inherit sync.Once
-	faults  mcp.LogFunc // for faults of this process
+	faults  mcp.LogFunc // receives faults of this process
 	// reviewed has the scripts that succeeded and whose text was searched for mistakes.
 	reviewed sync.Map
 	bash     sync.Map        // reports for scripts whether Bash runs them

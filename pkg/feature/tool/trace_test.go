@@ -14,7 +14,7 @@ func TestReadEnd(t *testing.T) {
 		line            int
 	}{
 		{"5\n1\n/t.sh\n0\nfalse\n", "false", 5},
-		{"1\n1\n/t.sh\n0\nfalse\n", "false", 0}, // the trap for EXIT: two lines have this
+		{"1\n1\n/t.sh\n0\nfalse\n", "false", 0}, // in the trap for EXIT, two lines have this command
 		{"1\n1\n/t.sh\n0\nlook\n", "look", 2},
 		{"1\n2\n/t.sh\n/t.sh\nf\nmain\n9\n0\ntrue\n", "true", 4},
 		{"1\n2\n/lib.sh\n/t.sh\nlook\nmain\n2\n0\ngrep -q x y\n", "look", 2},

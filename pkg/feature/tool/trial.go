@@ -84,8 +84,8 @@ type attempt struct {
 	Trial
 	done   bool // the script ended
 	status int
-	said   string // the last line that it printed
-	lacks  bool   // it lacked a program or file
+	said   string // the last line that the script printed
+	lacks  bool   // the script lacked a program or file
 	remedy string // or ""
 }
 

@@ -61,7 +61,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// T-522: a program that the confinement refuses fails a trial, with the remedy, even if the script ignores that.
+// T-522: a program that the confinement refuses fails a trial, even if the script succeeds.
 func TestTryRefusedProgram(t *testing.T) {
 	y := newConfinedFixture(t, "declared", nil)
 	got := y.verdict("tac /dev/null; true", `"capabilities":["Search"],"trial":{"words":["-h"]}`)
@@ -108,7 +108,7 @@ func TestTryUnconfined(t *testing.T) {
 		t.Error(got)
 	}
 	y = newConfinedFixture(t, "declared", nil)
-	y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: 1} } // it lets the network through
+	y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: 1} } // cannot block the network
 	touch = "echo x >" + y.root + "/new"
 	if got := y.verdict(touch, `"trial":{"words":["-h"]}`); got != want {
 		t.Error(got)

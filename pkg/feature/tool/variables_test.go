@@ -25,7 +25,7 @@ func TestDroppedVariable(t *testing.T) {
 		`[[ -n ${PAGER:+x} ]] || exit 3`:                                "PAGER",
 		`echo "${TERM:-dumb} ${CI:-}" >&2; exit 1`:                      "", // not needed
 		`API_KEY=own; echo "$API_KEY" >&2; exit 1`:                      "",
-		`echo "${MISSING:-}" >&2; exit 1`:                               "", // the server does not have it
+		`echo "${MISSING:-}" >&2; exit 1`:                               "", // the server has no such variable
 		`echo "${PAGER:-less}"`:                                         "", // a success with the default
 	} {
 		for _, imported := range []bool{false, true} {

@@ -94,7 +94,7 @@ func TestGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	late := errors.New("late")
 	go func() {
-		w.Write([]byte("x")) // it is being read
+		w.Write([]byte("x")) // returns when ReadStream reads
 		cancel(late)
 	}()
 	if text, err := ReadStream(ctx, r, 10); err != late || text != nil {

@@ -57,7 +57,7 @@ func (s Stamp) Settled(now time.Time) bool {
 
 // An Observation is a path on which a result depends, with its stamp.
 type Observation struct {
-	Name     string // relative to the directory, or absolute if it is elsewhere (icons)
+	Name     string // relative to the directory; absolute for files outside of it, such as icons
 	Resolved string // the absolute path with links resolved
 	Stamp    Stamp
 }

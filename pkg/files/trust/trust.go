@@ -159,7 +159,7 @@ type pathWalk struct {
 
 	at   string      // the position, without symbolic links
 	info fs.FileInfo // the file at this position
-	rest string      // the names that follow
+	rest string      // the names after this position
 }
 
 func newWalk(root, dir, path string) *pathWalk {

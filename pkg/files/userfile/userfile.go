@@ -165,7 +165,7 @@ func (e *edit) isOwn(info fs.FileInfo) bool {
 
 type version struct {
 	info   fs.FileInfo // nil: no file
-	known  bool        // the other fields were read
+	known  bool        // the file was read, and the other fields are set
 	text   []byte
 	rights rights
 }
@@ -247,7 +247,7 @@ func (e *edit) replace(old *version, text []byte) error {
 		err = e.overwrite(fresh, old)
 	}
 	if _, stuck := errors.AsType[*stuckError](err); !stuck {
-		e.dir.Remove(fresh) // missing if it was renamed
+		e.dir.Remove(fresh) // fails after a renaming
 	}
 	return err
 }
@@ -292,7 +292,7 @@ func (e *edit) exchange(fresh string, old *version) error {
 		err := swap.ExchangeIn(e.list, fresh, e.name)
 		switch {
 		case err == nil:
-		case errors.Is(err, fs.ErrNotExist) && try == 0: // another program removed it
+		case errors.Is(err, fs.ErrNotExist) && try == 0: // another program removed the file
 			return errChanged
 		case try == 0:
 			return err
@@ -306,7 +306,7 @@ func (e *edit) exchange(fresh string, old *version) error {
 		case got.is(expected) && try == 0:
 			return nil
 		case got.is(expected), expected != old && expected != ours && got.isFile(expected):
-			return errChanged // the file is the other program's version again
+			return errChanged // the other program's version has its name again
 		}
 		put, expected = got, put // restore another program's newer version
 	}

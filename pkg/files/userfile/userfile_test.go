@@ -367,7 +367,7 @@ func TestOverwrite(t *testing.T) {
 func TestSwept(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
-	_, _, fresh := p.begun("secret") // killed here
+	_, _, fresh := p.begun("secret") // the edit is killed here
 	stay := []string{".file.new-x", ".file.new-0123456789", ".other.new-0123456789ab", "file.new-0123456789ab"}
 	for _, name := range stay {
 		p.put(name, "")
@@ -402,7 +402,7 @@ func TestLocked(t *testing.T) {
 	}
 	defer holder.Close()
 	if err := atomicfile.Lock(t.Context(), holder, "it", 0); err != nil {
-		t.Skip(err) // a system that cannot lock directories
+		t.Skip(err) // this system cannot lock directories
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	signal := errors.New("a signal")

@@ -231,7 +231,7 @@ func withoutScheme(uri string) string {
 		if runtime.GOOS == "windows" {
 			return drive
 		}
-		return "/" + ascii.Lower(drive[:1]) + drive[2:] // as in Git Bash
+		return "/" + ascii.Lower(drive[:1]) + drive[2:] // the form of Git Bash
 	}
 	return name
 }

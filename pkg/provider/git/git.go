@@ -227,7 +227,7 @@ func (w refName) settle(r *remote) (id string, err error) {
 	if commit && len(w) == 2*r.format.size {
 		return ascii.Lower(string(w)), nil
 	}
-	var prefixes []string // no prefixes for an abbreviated id, which needs all refs
+	var prefixes []string // an abbreviated id needs all refs, so there are no prefixes
 	if !commit {
 		prefixes = w.names()
 	}

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/test/internet"
 )
 
-const anywhere = 1 << 30 // a limit that is never reached
+const anywhere = 1 << 30 // a limit that no file reaches
 
 func failure(t *testing.T, err error) provider.Failure {
 	t.Helper()

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	anywhere = 1 << 30 // a limit that is never reached
+	anywhere = 1 << 30 // a limit that no response reaches
 	blocked  = "HTTPS provider blocked host "
 )
 

@@ -254,7 +254,7 @@ type Capability string
 // The capabilities.
 const (
 	FileSystem Capability = "FileSystem" // reads or writes files
-	Process    Capability = "Process"    // starts other programs than its interpreter and its own
+	Process    Capability = "Process"    // starts programs other than its interpreter and its own scripts
 	Network    Capability = "Network"    // talks to other hosts
 	Search     Capability = "Search"     // only looks things up in project or index data
 	Edit       Capability = "Edit"       // changes content the user owns

@@ -22,7 +22,7 @@ type Level string
 
 // The levels, the lowest first. The zero value counts as Full.
 const (
-	Restricted Level = "restricted" // tools that only look things up
+	Restricted Level = "restricted" // tools that only read project or index data
 	Standard   Level = "standard"   // also tools that read, write and edit files
 	Elevated   Level = "elevated"   // also tools that talk to other hosts
 	Full       Level = "full"       // all tools, also without a declaration

@@ -16,9 +16,9 @@ import (
 // with the whole list that contains them. It returns valid values without copying them.
 type checker struct {
 	fields   *Fields
-	source   *Source // that the field comes from
+	source   *Source // the source of the field
 	topic    Topic   // of messages about faults
-	path     []step  // from the field to the value that is being checked
+	path     []step  // from the field to the current value
 	reported int
 }
 

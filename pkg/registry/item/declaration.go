@@ -55,7 +55,7 @@ func (s *Source) declarationFaults() (faults []declarationFault) {
 		switch {
 		case at < 0:
 			for _, d := range access.Declaring {
-				if len(name)+1 >= len(d.Name) && cli.Resembles(name, d.Name) { // else too short
+				if len(name)+1 >= len(d.Name) && cli.Resembles(name, d.Name) { // a shorter name is not similar enough
 					faults = append(faults, declarationFault{
 						name: name, what: "is not known; did you mean " + d.Name + "?", piece: m.name,
 					})

@@ -21,13 +21,13 @@ import (
 type Guard struct {
 	pinned *Lock
 	owner  map[string]bool    // see [owners]
-	units  map[string]bool    // of files of tools and ui that belong to the project
+	units  map[string]bool    // units (see [unit]) whose files belong to the project
 	items  map[string][]*Item // by their files
 	notice func(line string)
 
 	mu      sync.Mutex
 	tree    *tree
-	printed map[string]reason // the last one of each item
+	printed map[string]reason // the last printed reason for each item
 }
 
 type reason struct {
@@ -38,7 +38,7 @@ type reason struct {
 // A DriftError is the difference of an item from the lock.
 type DriftError struct {
 	Item    string // for people
-	Reason  error  // why it could not be compared, or nil
+	Reason  error  // why the item could not be compared, or nil
 	Changes []Change
 }
 

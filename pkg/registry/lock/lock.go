@@ -33,7 +33,7 @@ const version = 1
 
 // The kinds of items that are not kinds of the registry.
 const (
-	Project   = "project" // one item without a name
+	Project   = "project" // the project itself, an item without a name
 	skillsKey = "skills"
 )
 
@@ -234,7 +234,7 @@ var Concerns = []Concern{reads, runs, may}
 type Change struct {
 	Kind, Name    string          // of the item
 	Member        string          // "description", "files/tools/add/tool.sh", or "" for a whole item
-	Before, After json.RawMessage // nil: it is absent
+	Before, After json.RawMessage // nil if the member is absent
 	Concern       Concern
 }
 

@@ -305,7 +305,7 @@ func (t *tree) skill(name string) (Item, error) {
 // wholePlaces are the folders whose files belong to the project and not to one item.
 var wholePlaces = []string{"server.d", "lib", "providers", "config", "completions"}
 
-// members are files whose content is in the lock instead of their digests. The items have that of register.json.
+// members are files whose content is in the lock, instead of their digests. For register.json it is in the items.
 var members = []string{"server.d/server.meta.json", "server.d/server.instructions.md", "server.d/register.json",
 	"config/roots.json"}
 

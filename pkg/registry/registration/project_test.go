@@ -174,7 +174,7 @@ func TestDuplicates(t *testing.T) {
 		}
 		got := b.sources()
 		if tc.taken != "" && strings.Contains(tc.payload, "a/tool.sh") {
-			got = strings.TrimPrefix(got, "a<discovered ") // hidden by an entry for its file
+			got = strings.TrimPrefix(got, "a<discovered ") // an entry for the same file hides it
 		}
 		if err != nil || got != tc.replaced {
 			t.Errorf("%s: %v %s, want %s", tc.payload, err, got, tc.replaced)

@@ -142,7 +142,7 @@ func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*ed
 	if err := r.checkServerDir(); err != nil {
 		return err
 	}
-	text, err := declare.ReadFile(r.p) // its faults are clearer than those of Edit
+	text, err := declare.ReadFile(r.p) // ReadFile's faults are clearer than Edit's
 	if err != nil {
 		return explain(err)
 	}
@@ -247,7 +247,7 @@ func (r *Project) RegisterCompletion(ctx context.Context, name string, entry jso
 type edit struct {
 	*jsonedit.Document
 	project *Project
-	fresh   bool                   // there was no file
+	fresh   bool                   // register.json does not exist yet
 	before  []registry.SourcedTool // the tools before the change
 }
 
@@ -351,7 +351,7 @@ func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
 			e.Delete(kinds.Tools.Key, i)
 		}
 	}
-	for range 2 { // by its id, by its name
+	for range 2 { // once by its id, once by its name
 		after, err := e.result(ctx)
 		if err != nil {
 			return err

@@ -108,7 +108,7 @@ func withoutComputed(object json.RawMessage, faults *faultList) json.RawMessage 
 		faults.add("", "unreadable: "+reason+"; correct it first")
 	}
 	except := slices.Clone(computed)
-	if rawjson.TextOf(object, "version") == defaultVersion { // perhaps it is not declared
+	if rawjson.TextOf(object, "version") == defaultVersion { // the tool may not declare a version
 		except = append(except, "version")
 	}
 	if !rawjson.Absent(rawjson.Get(object, "inputSchema")) {

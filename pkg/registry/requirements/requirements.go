@@ -36,7 +36,7 @@ type Dependency struct {
 	MinVersion  string   // of the programs
 	Check       string   // a command that prints the version
 	InstallHint string   // how to install one of the programs
-	Debian      string   // the Debian package with one of them
+	Debian      string   // the Debian package that contains one of the programs
 }
 
 // Names reports whether a program is one of the dependencies, or mcp-bash. r may be nil.
@@ -162,7 +162,7 @@ const (
 // Find returns the alternatives that are installed: on a PATH, or by their path.
 func (d *Dependency) Find(path string) (found []string) {
 	for _, name := range d.Programs {
-		isName := filepath.IsAbs(name) || !strings.ContainsAny(name, `/\`) // no other path names a program
+		isName := filepath.IsAbs(name) || !strings.ContainsAny(name, `/\`) // no relative path is a name
 		if file := script.Locate(name, path); isName && file != "" {
 			found = append(found, file)
 		}

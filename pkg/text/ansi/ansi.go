@@ -95,7 +95,7 @@ func sequence(text []byte) int {
 		}
 		return 0
 	}
-	return final(text, skip(text, 1, 0x20, 0x2f), 0x30) // such as the choice of a character set
+	return final(text, skip(text, 1, 0x20, 0x2f), 0x30) // for example the selection of a character set
 }
 
 // skip returns the index of the first byte from i on that is outside of a range.

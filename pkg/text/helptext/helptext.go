@@ -43,7 +43,7 @@ type Operand struct {
 	Optional bool
 	Repeat   bool
 	Text     string
-	after    string // the option that precedes it, such as -f of "-f <file>"
+	after    string // the option before the operand, such as -f in "-f <file>"
 }
 
 var (

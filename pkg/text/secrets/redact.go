@@ -169,7 +169,7 @@ func (r *Redactor) assigned(text string, start, end int) (s span, ok bool) {
 			s.end = s.start + last
 		}
 	case rest != "" && strings.IndexByte("{[", rest[0]) >= 0, isBlock(rest), start == 0 && !isFlag(name) && !isColon:
-		s = span{start: at, end: len(text)} // it can continue in the next line, or is all of the text
+		s = span{start: at, end: len(text)} // to the end: more lines can follow
 	case isColon && quote != "":
 		s = span{start: at, end: at + indexOrEnd(rest, ",}]\r\n")}
 	case start > 0 && (text[start-1] == '"' || text[start-1] == '\''): // the quote of 'NAME=value' or "Name: value"
@@ -320,7 +320,7 @@ func (r *Redactor) appendJSON(dst []byte, v json.RawMessage, nested int) []byte 
 type walker struct {
 	*Redactor
 	nested int
-	texts  strings.Builder // all strings, so that they need no memory each
+	texts  strings.Builder // memory for all strings, to allocate once
 	plain  []byte          // a string without its escapes
 }
 

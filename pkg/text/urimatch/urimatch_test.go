@@ -213,7 +213,7 @@ func TestPromised(t *testing.T) {
 		"x://a{?q,lang}{&more}{#part}": "x://a x://a?q=1&lang=de x://a?q=1&more=2#p x://a&q=1#y !x://a/b?q=1",
 		"x://a{.ext}{;opt}":            "x://a x://a.tar.gz x://a;opt=1 x://a.b;c !x://a/b !x://ab",
 		"x://{+path}{?q}":              "x://a/b/c.txt x://a?b#c !y://a",
-		"x://{v}":                      "!x://v", // Match finds it
+		"x://{v}":                      "!x://v", // Match finds this URI
 		"x://{":                        "!x:// !x://{ !x://a",
 		"x://{}":                       "!x:// !x://{}",
 	} {

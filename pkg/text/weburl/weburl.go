@@ -44,7 +44,7 @@ func CheckPort(u *url.URL) error {
 // ErrImage is the error of [CheckImage] for a text that is not the name of an image.
 var ErrImage = errors.New("not a name of an image such as example.com/team/demo:1.0.0")
 
-// imageName is an image: a registry with a port or without, a path, a tag and a digest.
+// imageName matches the name of an image: a registry with or without a port, a path, a tag and a digest.
 var imageName = lazyregexp.New(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?` +
 	`(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*(:[0-9]{1,5})?/)?` +
 	`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +

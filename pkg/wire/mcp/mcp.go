@@ -45,7 +45,7 @@ type Error struct {
 	// NeedsScope is the OAuth scope that the caller's token lacks, or "". Over HTTP, the answer asks for a token with
 	// this scope.
 	NeedsScope string
-	Cause      Cause // "": the code determines it, see [Error.Why]
+	Cause      Cause // if "", the code determines it; see [Error.Why]
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
@@ -139,7 +139,7 @@ const (
 	CausePolicy     Cause = "policy"       // policy.sh, or a rule about files of the project
 	CauseScope      Cause = "scope"        // the caller's token lacks a scope or right
 	CauseLevel      Cause = "level"        // the security level of the server
-	CauseInsecure   Cause = "insecure"     // other users can change what would run
+	CauseInsecure   Cause = "insecure"     // another user can change files that would run
 	CauseOrigin     Cause = "origin"       // the Host or Origin of a web page
 	CauseConfined   Cause = "unconfinable" // a declaration that the kernel cannot enforce
 	CauseLocked     Cause = "locked"       // an item or file differs from the lock of the project

@@ -275,7 +275,7 @@ const MetaPrefix = "io.modelcontextprotocol/"
 
 // Extra are members that a revision of the protocol adds to the result of a method.
 type Extra struct {
-	Members []rawjson.Member // of the result; they come first
+	Members []rawjson.Member // of the result; added before its other members
 	Meta    []rawjson.Member // of its _meta
 }
 

@@ -34,8 +34,8 @@ type File struct {
 
 type header struct {
 	path []string
-	line int // the offset of its line
-	end  int // the offset of the end of its line, before the line break
+	line int // the offset of the header's line
+	end  int // the offset of the line's end, before the line break
 }
 
 type span struct{ from, to int }

@@ -214,7 +214,7 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 		}
 		cut = len(" {}")
 		text = slices.Concat(text[:from-1], text[from-1+cut:])
-	case node == last.at: // an item of a list, whose first member is on its line
+	case node == last.at: // a list item whose first member is on the same line
 		line, indent = node.Content[0].Line, node.Content[0].Column-1
 	case len(node.Content) > 0 && node.Content[0].Line > line:
 		indent = node.Column - 1
@@ -318,7 +318,7 @@ func (f *File) emptied(text []byte, owner step) []byte {
 // end returns the line after the last step of a path. Trailing empty lines and comments
 // belong to the next entry.
 func (f *File) end(steps []step) int {
-	first := steps[len(steps)-1].at.Line // the line after it, counted from 0
+	first := steps[len(steps)-1].at.Line // the next line, counted from 0
 	line := len(f.lines)
 	if f.lines[line-1] == len(f.text) {
 		line-- // the empty text after the last line break is not a line
@@ -469,7 +469,7 @@ func appendScalar(dst []byte, n *yaml.Node) []byte {
 
 // without returns the tree without the value at a path, and without parents that become empty.
 func (f *File) without(path []string) *yaml.Node {
-	rest, _ := Open(f.text, f.list) // it was opened before
+	rest, _ := Open(f.text, f.list) // no error: the text was parsed before
 	steps, _ := rest.follow(path)
 	for i, s := range slices.Backward(steps) {
 		if i+1 < len(path) && len(s.value.Content) > 0 {

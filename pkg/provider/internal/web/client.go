@@ -354,7 +354,7 @@ func proxyFor(env map[string]string, o hosts.Origin) (*url.URL, error) {
 	case port == "" && u.Scheme == "https":
 		port = "443"
 	case port == "":
-		port = "1080" // as curl does
+		port = "1080" // the default port of curl
 	}
 	return &url.URL{Scheme: u.Scheme, User: u.User, Host: net.JoinHostPort(u.Hostname(), port)}, nil
 }

@@ -51,7 +51,7 @@ func (s *Result) Candidates() []item.Candidate {
 
 func (s *Result) record(tree int, path string) *record {
 	if len(s.records) == 0 {
-		return nil // the first scan: no search, and no memory for it
+		return nil // the first scan needs no search and no memory
 	}
 	wanted := record{tree: tree, path: path}
 	order := func(r record, wanted *record) int { return r.compare(wanted) }
@@ -102,9 +102,9 @@ type scanner struct {
 
 	// The current tree:
 	tree    Tree
-	at      int    // its index
-	content string // its directory
-	label   string // its directory in messages
+	at      int    // the index of the tree
+	content string // the directory of the tree
+	label   string // the directory in messages
 }
 
 // Run walks the trees of a kind, or a subtree of them if within is not empty. old is the last scan, or nil. A missing

@@ -158,7 +158,7 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	}
 	if err != nil && !folder.Vanished(err) {
 		m.Fault = item.FaultIn(v.Label(name), err)
-		if !v.s.spec.Guarded { // else BuildTool reports that the tool does not run
+		if !v.s.spec.Guarded { // for guarded kinds, BuildTool reports that the tool does not run
 			v.Log(item.Message{
 				Level: mcp.Warning, Topic: item.Malformed, At: m.Fault.At, Text: m.Fault.Reason + ", using defaults",
 				Logged: fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err),

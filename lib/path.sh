@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # mcp_path_normalize and mcp_path_collapse, for scripts that source this file of the Bash edition by hand.
 if ! declare -F mcp_path_normalize >/dev/null; then
-  __mcp_keep_options=1 # loading the SDK is not what the script asked for
+  __mcp_keep_options=1 # loading the SDK must not change the options of the script
   # shellcheck source=/dev/null
   . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}../sdk/tool-sdk.sh"
   unset __mcp_keep_options

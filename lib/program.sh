@@ -4,7 +4,7 @@
 # Returns 127 if mcp-bash is not found.
 if [[ ! -f ${MCPBASH_HELPER_BIN-} || ! -x ${MCPBASH_HELPER_BIN-} ]]; then
   if ! declare -F __mcp_load >/dev/null; then
-    __mcp_keep_options=1 # loading the SDK is not what the script asked for
+    __mcp_keep_options=1 # loading the SDK must not change the options of the script
     # shellcheck source=/dev/null
     . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}../sdk/tool-sdk.sh"
     unset __mcp_keep_options

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # Arguments and _meta: their text, and filters that the fast path in tool-sdk.sh does not answer.
 # The flat table answers simple filters. All other filters need a program.
@@ -61,7 +61,7 @@ __mcp_query() { # ARGS|META FILTER: rc 1 no JSON tool, 3 the filter does not com
   fi
 }
 
-# Without a program, nobody knows whether an argument is there, so neither a default nor "is required" is right.
+# Without a program, it is unknown whether an argument exists. So both a default and "is required" could be wrong.
 __mcp_argument() { # FILTER: as __mcp_query, but ends the tool without a program
   local _rc=0
   __mcp_query ARGS "$1" || _rc=$?

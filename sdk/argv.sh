@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # Command lines of programs: mcp_argv_switch, mcp_argv_option and mcp_argv_operand append words to
 # an array of the tool. Each word is exactly the client's value, and no value becomes an option.

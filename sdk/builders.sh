@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # Objects and arrays with other values than strings: mcp_json_typed_obj, mcp_json_typed_arr.
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # Other programs: their location (mcp_detect_cli), and their error messages (mcp_extract_cli_error).
 

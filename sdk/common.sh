@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 # shellcheck disable=SC2050 # a == A asks for nocasematch
 #
 # Functions for all other files: calls of private functions, and tests of the environment.

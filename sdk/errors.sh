@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # Errors: mcp_fail, which ends the tool, and the results of mcp_result_error and mcp_error.
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # Requests to the client: the SDK writes the request to one file, and reads the response from another.
 #

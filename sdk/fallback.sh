@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # The helpers of pkg/helper for copies of the SDK without our program, with readlink and jq or gojq.
 # The helpers define the results: sdk/fallback_test.go compares both.

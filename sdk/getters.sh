@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # The getters of arguments: mcp_args_get, _require, _bool and _int convert and check a value.
 

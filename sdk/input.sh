@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+# shellcheck shell=bash disable=SC2154 # variables of other files of the SDK
 #
 # Requests to the client: mcp_input_request and mcp_input_wait for several requests, mcp_sample, mcp_roots_request.
 #

@@ -232,7 +232,7 @@ mcp_into() { # VARIABLE FUNCTION ARG...: assigns the result to the variable, wit
   [[ -z $__mcp_to ]] || __mcp_call misuse __mcp_into_function "$@"
 }
 
-# -- What needs no other file either
+# -- More functions that need no other file
 
 mcp_is_cancelled() { [[ -n ${MCP_TOOL_CANCELLATION_FILE-} && -f $MCP_TOOL_CANCELLATION_FILE ]]; }
 mcp_roots_list() { printf %s "${MCP_ROOTS_PATHS-}"; }

@@ -29,8 +29,8 @@ type Identity struct {
 	Subject string   // the user that an OAuth token was issued for, the subject of a certificate, or ""
 	Scopes  []string // of an OAuth token
 	Rights  *Rights  // the items that the credential permits; nil: all
-	// Accepts reports whether the credential is still accepted: it has not expired, and nobody has
-	// revoked it. nil: nothing of that can happen.
+	// Accepts reports whether the credential is still accepted: it has not expired, and nobody has revoked it. nil:
+	// it cannot expire or be revoked.
 	Accepts func() bool `json:"-"` // other replicas get all other parts
 }
 
@@ -43,7 +43,8 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (*Identity, error)
 }
 
-// A Watcher receives what a source of credentials has: a hash of each one by its name, or why the source is unusable.
+// A Watcher receives the state of a source of credentials: a hash of each credential by its name, or why the source
+// is unusable.
 type Watcher = func(hashes map[string][sha256.Size]byte, err error)
 
 // Digest returns a hash of the JSON of a credential.

@@ -124,7 +124,7 @@ func (f *Flags) Given(name string) (given bool) {
 	return given
 }
 
-// Any returns the name of an option that was on the command line, without those of but, or "".
+// Any returns the name of an option that was on the command line and is not one of but, or "".
 func (f *Flags) Any(but ...string) (name string) {
 	f.flags().Visit(func(set *flag.Flag) {
 		if !slices.Contains(but, set.Name) {
@@ -212,8 +212,8 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 	return operands, nil
 }
 
-// value returns the value of an option as it counts. Commands write values into JSON, where a text is valid UTF-8. A
-// path can have other bytes, and begin with a tilde, which shells expand only at the beginning of a word.
+// value checks the value of an option, and expands the tilde of a path. Texts must be valid UTF-8, because commands
+// write them into JSON. Paths can have any bytes.
 func (f *Flag) value(text string) (string, error) {
 	switch {
 	case f.isPath():

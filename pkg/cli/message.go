@@ -30,7 +30,7 @@ type Error struct {
 	Hint    string          // the remedy, made by [Sprintf]; may have several lines
 	Exit    int             // 0: [ExitFailed]
 	Bare    bool            // print no verb: the contract fixes the text, or the cause begins with a name
-	Printed bool            // people have read the error already
+	Printed bool            // the error was already printed for people
 	Data    json.RawMessage // details for programs
 }
 
@@ -94,7 +94,7 @@ func MessageOf(err error) Lines {
 	return Lines(Line(secrets.Logins(err.Error())))
 }
 
-// report prints an error of a command and returns the exit code. name is what the user typed for the command.
+// report prints an error of a command and returns the exit code. name is the command as the user typed it.
 func report(s Streams, err error, verb, name string, asJSON bool) int {
 	if errors.As(err, new(outputError)) { // Run reports it
 		return ExitFailed

@@ -228,8 +228,7 @@ func numbers(word string, n int) (from, to int, ok bool) {
 	return a - 1, b - 1, err == nil && err2 == nil && a >= 1 && a <= b && b <= n
 }
 
-// Confirm asks a question on a terminal. Only yes is consent. The answer of an ended input is no, and so is the end of
-// ctx.
+// Confirm asks a question on a terminal. Every answer but yes means no. So does the end of the input or of ctx.
 func Confirm(ctx context.Context, s Streams, w io.Writer, question string) bool {
 	Printf(w, "%s [y/N] ", question)
 	answer, _ := readLine(ctx, bufio.NewReader(io.LimitReader(s.In, 1<<10)))

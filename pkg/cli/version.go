@@ -17,8 +17,8 @@ var stamp = "[mcp-bash " + Version + "]"
 // Stamp returns the text that binaries of this release contain.
 func Stamp() string { return stamp }
 
-// commit is the commit of the sources, with [modified] if files differed from it. release/commit.sh prints it, and the
-// linker sets it. It is "" if nobody knows.
+// commit is the commit of the sources, with [modified] if files differed from it. release/commit.sh prints it, and
+// the linker sets it. It is "" if it is unknown.
 var commit string
 
 const modified = "-dirty"

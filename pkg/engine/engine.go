@@ -1,9 +1,9 @@
 // Package engine assembles everything that is needed to run the scripts of one project. The
 // server and run-tool both use it.
 //
-// [New] connects the catalog, the policy, the sandbox and the runner in an [Engine]. Its fields are
-// what the features need: functions that find an item, and the parts themselves. [ForCommand] makes
-// an engine for a command that runs once, such as run-tool. Nothing here decides anything.
+// [New] connects the catalog, the policy, the sandbox and the runner in an [Engine]. Its fields are these parts, and
+// functions that find items for the features. [ForCommand] makes an engine for a command that runs once, such as
+// run-tool. Nothing here decides anything.
 package engine
 
 import (
@@ -177,9 +177,9 @@ func (e *Engine) answersVersion(bin string) bool {
 
 const versionTimeout = 5 * time.Second
 
-// ForCommand assembles an engine for a command that calls the tools of a project, such as run-tool. Every tool may run,
-// also without an entry in the operator's list. env has the variables of the server. ForCommand sets the missing fields
-// of c. end terminates what the tools have left running, and removes the private directory.
+// ForCommand assembles an engine for a command that calls the tools of a project, such as run-tool. Every tool may
+// run, also without an entry in the operator's list. env has the variables of the server. ForCommand sets the missing
+// fields of c. end terminates processes that the tools have left running, and removes the private directory.
 func ForCommand(root string, env project.Env, tree func() project.Tree, c Config) (e *Engine, end func(), err error) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool

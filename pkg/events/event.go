@@ -33,7 +33,7 @@ const (
 	ResourceRead Type = "mcp_resource_read"
 	PromptGet    Type = "mcp_prompt_get"
 	Completion   Type = "mcp_completion"
-	HTTPRequest  Type = "http_request" // one that was not let in
+	HTTPRequest  Type = "http_request" // an HTTP request that was refused
 	Initialize   Type = "mcp_initialize"
 	SessionEnd   Type = "mcpbash_session_end" // of a session that an Initialize began
 	Start        Type = "mcpbash_start"
@@ -100,7 +100,7 @@ const (
 	ApplicationError Outcome = "application_error" // the tool failed
 )
 
-// An Event is one thing that happened. Zero values are left out of its line.
+// An Event is a request, or something that the server did itself. Zero values are left out of its line.
 type Event struct {
 	Type      Type
 	Cause     mcp.Cause // precisely why the request failed
@@ -112,14 +112,14 @@ type Event struct {
 	Subject Subject
 	Target  Target
 	Work    Work
-	// Draft belongs to the goroutine of the call. The answer makes it the Work.
+	// Draft belongs to the goroutine of the call. It becomes the Work when the call is answered.
 	Draft Work
 	Trace Trace
 
 	Interim bool // the answer asks the client for input or describes a task, and the call goes on
 	Replica string
 	Change  Change
-	Count   int    // of Missed and Recovered: events, bytes; of a Watch: things
+	Count   int    // of Missed: events; of Recovered: bytes; of a Watch: entries
 	Note    string // of Start and Stop; of a Watch: why nothing could be read
 }
 
@@ -179,7 +179,7 @@ type Subject struct {
 // A Target is the method of a request, and the item that it names.
 type Target struct {
 	Method string
-	Kind   string // "": the type of the event has it
+	Kind   string // "": it follows from the type of the event
 	Name   string // of a tool or prompt, or the URI of a resource
 }
 
@@ -199,7 +199,8 @@ type Work struct {
 	Script, Metadata  Hash     // of the tool's file and of its entry in the registry; zero: not known
 	Refused           string   // the file, program or address that the confinement refused, as the script named it
 	Answers           []Answer // of the client to questions
-	// Trace and Span are what a script got. A script that asked its client has those of the first request.
+	// Trace and Span are the trace context of a script. A script that asked its client has the context of the first
+	// request.
 	Trace, Span string
 }
 
@@ -215,7 +216,7 @@ const (
 	maxAnswerBytes = 8 << 10 // of all results
 )
 
-// Answer adds an answer. Of a long one it keeps the action alone, and it drops those above the limit.
+// Answer adds an answer. It keeps only the action of a long answer, and drops answers above the limit.
 func (w *Work) Answer(method string, result json.RawMessage) {
 	if len(w.Answers) >= maxAnswers {
 		return
@@ -277,7 +278,7 @@ func (s Sinks) Ready() error {
 	return nil
 }
 
-// A Change is the difference of a set of named things from the set before, by name.
+// A Change has the names of the entries that differ between a set and the set before.
 type Change struct{ Added, Removed, Changed []string }
 
 // compare returns the change between two sets, in the order of the names.
@@ -300,19 +301,19 @@ func compare(before, after map[string][sha256.Size]byte) (c Change) {
 	return c
 }
 
-// A Watch records changes of a set of named things that the server reads again and again, such as the tokens of a
-// file. The caller does not use it from several goroutines at once.
+// A Watch records changes of a set of named entries that the server reads repeatedly, such as the tokens of a file.
+// The caller does not use it from several goroutines at once.
 type Watch struct {
 	Type   Type
 	Target Target
 	To     Sink
 
-	known  map[string][sha256.Size]byte // of each thing; nil before the first reading
+	known  map[string][sha256.Size]byte // of each entry; nil before the first reading
 	failed bool                         // the last reading
 }
 
-// Set takes what was read: a hash of each thing, or an error. The first set is not recorded. Of several errors in a
-// row, the first one is recorded.
+// Set compares the result of a reading with the one before: a hash of each entry, or an error. The first set is not
+// recorded. Of several errors in a row, only the first one is recorded.
 func (w *Watch) Set(now map[string][sha256.Size]byte, err error) {
 	e := Event{Type: w.Type, Target: w.Target}
 	first := w.known == nil

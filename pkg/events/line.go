@@ -30,13 +30,13 @@ type Link struct {
 // TimeFormat is the form of times in lines: UTC, with microseconds.
 const TimeFormat = "2006-01-02T15:04:05.000000Z"
 
-// MaxLine is more than the length of any line that AppendLine makes, in bytes.
+// MaxLine is an upper bound for the length of a line that AppendLine makes, in bytes.
 const MaxLine = 1 << 20
 
 // Hidden is the text in place of an argument that a schema calls writeOnly.
 const Hidden = "[redacted]"
 
-// AppendLine appends an event as one line of JSON, without a line end. It makes no copy of anything.
+// AppendLine appends an event as one line of JSON, without a line end. It makes no copies of texts.
 func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
 	w := writer{dst: dst}
 	w.open("")
@@ -221,7 +221,7 @@ func (w *writer) millis(name string, d time.Duration) {
 	}
 }
 
-// duration is millis, except for zero.
+// duration is millis, but it leaves out zero.
 func (w *writer) duration(name string, d time.Duration) {
 	if d > 0 {
 		w.millis(name, d)
@@ -328,7 +328,7 @@ func (w *writer) number(name string, n int64) {
 	w.dst = strconv.AppendInt(w.dst, n, 10)
 }
 
-// count is number, except for zero.
+// count is number, but it leaves out zero.
 func (w *writer) count(name string, n int) {
 	if n != 0 {
 		w.number(name, int64(n))

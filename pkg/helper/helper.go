@@ -82,8 +82,8 @@ func Main(argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return jq.Run(argv[min(1, len(argv)):], stdin, stdout, stderr)
 }
 
-// Run runs a helper, the first of args being its name, and returns its exit
-// code. Only helpers with an input read stdin.
+// Run runs the helper that args[0] names, with the other args, and returns its exit code. Only helpers with an input
+// read stdin.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprintf(stderr, "%s: the name of a helper is missing\n", invoke.Flag)

@@ -167,7 +167,7 @@ func (c *configuration) defaults(text []byte) {
 	}
 }
 
-// maxConfig is the size, in bytes, of a configuration that is still read.
+// maxConfig is the maximum size of a configuration, in bytes.
 const maxConfig = 10 << 20
 
 func (c *configuration) file(name, message string) {
@@ -222,7 +222,7 @@ func (c *configuration) report() []byte {
 // A letter before a result of get is its kind. The flat table has the same letters; two letters are only here.
 const (
 	kindNothing = 'e' // the filter had no result
-	kindSeveral = 'm' // it had several, which follow one on a line
+	kindSeveral = 'm' // it had several results, each on its own line
 )
 
 // get answers a getter of the SDK. Results before an error are printed, too. Without results,
@@ -297,8 +297,7 @@ func answers(args []string, input []byte) ([]byte, int) {
 	return one, code
 }
 
-// progress reads a line of JSON that a program reports its progress with (sdk
-// SDK-113).
+// progress reads a line of JSON in which a program reports its progress (sdk SDK-113).
 func progress(_ []string, input []byte) ([]byte, int) {
 	values, ok := parse(input)
 	if !ok || len(values) != 1 {

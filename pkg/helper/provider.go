@@ -210,8 +210,8 @@ func physicalPath(args []string, _ []byte) ([]byte, int) {
 	return []byte(path), exitOK
 }
 
-// physical returns an absolute path without links, dots and redundant slashes. Parts that do not
-// exist stay as they are. So does a path in a ring of links.
+// physical returns an absolute path without links, dots and redundant slashes. It does not change parts that do not
+// exist, or a path in a ring of links.
 func physical(path string) string {
 	if !filepath.IsAbs(path) {
 		here, err := os.Getwd()

@@ -47,7 +47,7 @@ func OSEnv() Env {
 	return env
 }
 
-// checkPaths returns an error if a setting that is a path names none.
+// checkPaths returns an error if the value of a path setting is not a path.
 func (e Env) checkPaths() error {
 	for v := range settings.Paths() {
 		if _, err := fsys.Named(e[v.Name], e["HOME"]); err != nil {
@@ -314,7 +314,7 @@ func (p *Project) Source(ctx context.Context, r *script.Runner,
 	return p.source(ctx, r, sourcing, files...)
 }
 
-// SourceProfile is [Project.Source] for a login profile, which may fail. Changes before the failure count.
+// SourceProfile is [Project.Source] for a login profile, which may fail. It keeps changes from before the failure.
 func (p *Project) SourceProfile(ctx context.Context, r *script.Runner,
 	file code.File) (result Env, stderr string, err error) {
 	return p.source(ctx, r, profiling, file)

@@ -26,9 +26,9 @@ const maxMetaFile = 1 << 20
 
 const separator = string(filepath.Separator)
 
-// ReadFile reads a regular file of at most max bytes. After resolving symbolic links, the file must be in the project,
-// or in the directory of the project that is elsewhere and contains the path. ReadFile never blocks. The error is
-// [fs.ErrNotExist], or the reason why the file is not read.
+// ReadFile reads a regular file of at most max bytes. After resolving symbolic links, the file must be in the
+// project, or in the project's directory outside of the root that contains the path. ReadFile never blocks. The error
+// is [fs.ErrNotExist], or the reason why the file is not read.
 func (p *Project) ReadFile(path string, max int) ([]byte, error) {
 	return readInside([]string{p.Root, p.dirOf(path)}, path, max)
 }

@@ -101,8 +101,8 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 		filepath.Join(filepath.Dir(filepath.Dir(exe)), filepath.FromSlash(sdkFile)), exe)
 }
 
-// InstalledHome returns the path of the installation tree on disk that stays the same when install.sh replaces the
-// tree, or "".
+// InstalledHome returns the path of the installation tree on disk, or "". The path stays the same when install.sh
+// replaces the tree.
 func InstalledHome(env Env) string {
 	if dir, err := filepath.Abs(env["MCPBASH_HOME"]); err == nil && env["MCPBASH_HOME"] != "" && isTree(dir) {
 		return dir
@@ -110,8 +110,7 @@ func InstalledHome(env Env) string {
 	return Lasting(treeAround(executablePath()))
 }
 
-// Lasting returns the link that leads to a tree and that install.sh changes when it installs another version, or else
-// the tree.
+// Lasting returns the link to a tree that install.sh updates when it installs another version, or else the tree.
 func Lasting(tree string) string {
 	link, versioned := strings.CutSuffix(filepath.Dir(tree), ".versions")
 	if versioned && fsys.Same(link, tree) {
@@ -201,7 +200,7 @@ func unpack(t Tree, base, name string) error {
 	if err = root.Rename(fresh, name); err == nil || t.unpackedIn(root, name) { // another process was faster
 		return nil
 	}
-	stale := stalePrefix + randomTag() // a damaged one
+	stale := stalePrefix + randomTag() // the damaged tree
 	root.Rename(name, stale)
 	defer root.RemoveAll(stale)
 	if err = root.Rename(fresh, name); err != nil && t.unpackedIn(root, name) {
@@ -256,7 +255,7 @@ func CacheDir(env Env) (string, error) {
 }
 
 // UsePackaged sets the project and the allow list if this program was installed under another name. The project of a
-// program NAME is ../share/NAME/project next to it, with links resolved. Values of the environment stay.
+// program NAME is ../share/NAME/project next to it, with links resolved. It keeps values that the environment sets.
 func UsePackaged() {
 	if os.Getenv("MCPBASH_PROJECT_ROOT") != "" {
 		return

@@ -289,7 +289,7 @@ func Title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// FileName replaces characters of a name that file names should not have.
+// FileName returns a name without the characters that file names should not have.
 func FileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -321,8 +321,8 @@ func randomTag() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Permit returns the error for an item that a caller may not use. shown is the item as the client named it, which need
-// not exist.
+// Permit returns an error if a caller may not use an item. shown is the item as the client named it, which need not
+// exist.
 func (p *Project) Permit(caller *auth.Identity, kind auth.ItemKind, name, shown string) error {
 	need, ok := caller.Permits(kind, name, p.Meta.Scopes)
 	if ok {

@@ -170,8 +170,8 @@ func FindRoot(env Env, named, dir string) (string, error) {
 	return "", ErrNone
 }
 
-// Find opens the project of a command (cli chapter 4). The result of [FindRoot] for named and the working directory
-// is its root. Find reports the warnings of [Open] to warn. The error of a missing project is a [*cli.Error].
+// Find opens the project of a command (cli chapter 4). Its root is the result of [FindRoot] for named and the working
+// directory. Find reports the warnings of [Open] to warn. The error of a missing project is a [*cli.Error].
 func Find(named string, warn func(string)) (*Project, error) {
 	env := OSEnv()
 	dir, err := os.Getwd()
@@ -196,7 +196,7 @@ func (p *Project) Place(place code.Place) string {
 	}[place]
 }
 
-// RunsNext returns the files and folders of the project with code that our commands run or believe. No confined tool
+// RunsNext returns the files and folders of the project with code that our commands run or trust. No confined tool
 // may write to them. The paths may have links, and need not exist.
 func (p *Project) RunsNext() (list []string) {
 	for _, row := range code.Rows {

@@ -292,7 +292,7 @@ func stderrTarget(env Env) StderrTarget {
 	return StderrTarget{Client: value != "log", Log: value == "log" || value == "both"}
 }
 
-// maxReason is the length of a reason for strangers, in bytes.
+// maxReason is the maximum length of a reason for clients that may not see all of standard error, in bytes.
 const maxReason = 1 << 10
 
 // Reason returns the part of standard error that the client of a failed script gets as the reason. If the client may
@@ -314,7 +314,7 @@ func (s StderrTarget) Reason(stderr string) string {
 // OverHTTP is the value of MCPBASH_TOOL_POLICY_CONTEXT in a server over HTTP. Its clients do not configure it.
 const OverHTTP = "http"
 
-// ServeStrangers changes the settings that have another default if others than the operator can be clients.
+// ServeStrangers sets the other defaults of a server whose clients may be others than the operator.
 func (s *Settings) ServeStrangers(env Env) {
 	s.Calls.PolicyContext = OverHTTP
 	if settings.String(env, "MCPBASH_TOOL_STDERR") == "auto" {

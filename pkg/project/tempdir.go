@@ -153,9 +153,9 @@ func (d *TempDir) Remove() {
 // removal is the time for which remove tries again.
 const removal = 2 * time.Second
 
-// remove removes the content of the open directory. It removes the path only if an empty directory has it. While it
+// remove removes the content of the open directory. It removes the path only if it is an empty directory. While it
 // works, a process that was just killed can end the creation of a file, and another goroutine can remove the same
-// files. Either can fail a removal, so remove tries again for a while.
+// files. Both can make a removal fail, so remove tries again for a while.
 func (d *TempDir) remove() {
 	const pause = time.Millisecond
 	for end := time.Now().Add(removal); time.Now().Before(end); {

@@ -196,7 +196,7 @@ func (r *run) savedRoots() (paths []string) {
 	return paths
 }
 
-// expected returns what a case expects so that a call passes.
+// expected returns the expectation of a case that an outcome meets.
 func expected(end *cases.Outcome) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()

@@ -400,7 +400,7 @@ func covered(path string, list []string) string {
 	return list[at]
 }
 
-// partsFor returns the parts of a declaration for a need. Nothing is there for it if the parts of other needs cover it.
+// partsFor returns the parts of a declaration for a need. It returns nil if the parts of other needs cover n.
 func (s *surroundings) partsFor(n need, d *declaration) (parts []string) {
 	if entry := covered(n.entry, d.extras[n.list]); n.list != "" && entry != "" {
 		return []string{s.part(n.list, entry)}

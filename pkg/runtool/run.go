@@ -331,7 +331,7 @@ func find(ctx context.Context, e *engine.Engine, name string) (json.RawMessage, 
 
 func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal(r.Err) }
 
-// watch shows the tool's reports if somebody sees them, and asks its questions if there is a person.
+// watch shows the tool's reports if a person can see them, and asks its questions if a person can answer them.
 func (r *run) watch(asker *answers.Responder) {
 	r.isTerminal = r.interactive()
 	if !r.verbose && !cli.IsTerminal(r.Err) {

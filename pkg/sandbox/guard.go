@@ -319,7 +319,7 @@ var (
 	errLink       = errors.New("leads over a link in a folder that a tool writes to, so it could lead anywhere")
 )
 
-// startable returns the file of a program, links resolved. The error is the reason why it cannot be allowed.
+// startable returns the file of a program, without links. The error is the reason why it cannot be allowed.
 func (g *guard) startable(program string) (real string, err error) {
 	real, links, err := g.follow(program)
 	switch {

@@ -192,9 +192,9 @@ func (s *Sandbox) Hook(file string) script.ConfineFunc {
 	}
 }
 
-// confine confines a script to a profile. files adds the files that the script may use to the profile.
-// If files is nil, the script reads all files and writes only its own. An error is logged, too, because the operator
-// has to correct its cause, and a client over HTTP is somebody else.
+// confine confines a script to a profile. files adds the files that the script may use to the profile. If files is
+// nil, the script reads all files and writes only its own. An error is logged, too, because the operator has to
+// correct its cause, and a client over HTTP is not the operator.
 func (s *Sandbox) confine(sub *Subject, p confine.Profile, files filesFunc) (*Confinement, error) {
 	h, err := s.tryConfine(sub, p, files)
 	if err != nil {

@@ -208,8 +208,8 @@ func (w *writer) putNew(path string, f file) error {
 }
 
 // putDir creates a directory with files under a temporary name, and then renames it, so that a running server never
-// reads an incomplete item. The name must not exist yet. what is the kind of the item in errors. The files are not
-// synced to disk, because that is slow, and the same command can create them again after a crash.
+// reads an incomplete item. The name must not exist yet. Errors use what as the name of the item's kind. The files
+// are not synced to disk, because that is slow, and the same command can create them again after a crash.
 func (w *writer) putDir(dir, what string, files []file) (err error) {
 	if err := w.mkdir(filepath.Dir(dir)); err != nil || w.dryRun {
 		return err

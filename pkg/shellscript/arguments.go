@@ -81,7 +81,7 @@ func (r *reader) operands() (list []*Argument) {
 	return list
 }
 
-// words gives arguments the names and texts of the usage text, where the code has none.
+// words gives arguments the names and texts of the usage text, if the code lacks them.
 func (r *reader) words(operands []*Argument) {
 	h := r.help
 	for _, o := range h.Options {

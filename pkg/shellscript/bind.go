@@ -83,8 +83,8 @@ func (r *reader) isWord(name string) bool {
 	return f.key != "" && name == f.key || f.place > 0 && position(name)+f.shifted == f.place && position(name) > 0
 }
 
-// operand returns the argument that is now at a place, from 1, or nil if the word at the place is no argument of the
-// script.
+// operand returns the argument that is now at a place, from 1. It returns nil if the word there is not an argument of
+// the script.
 func (r *reader) operand(place int, at syntax.Pos) *Argument {
 	f := r.frame
 	place += f.shifted

@@ -12,8 +12,9 @@ import (
 // Bash runs the command in x[$(command)], so these arguments must be integers. The order of the commands does not
 // matter. If it is not known how a text reaches the expression, all arguments are integers.
 //
-// An argument is plain text, without commands, if only a part of it is a number, or if the output of a program can
-// contain it: $(du "$x"). Then all other arguments are plain, too, because arithmetic reads variables by their names.
+// An argument is plain text, without commands, if only a part of it is a number. So is an argument that the output of
+// a program can contain: $(du "$x"). Then all other arguments are plain, too, because arithmetic reads variables by
+// their names.
 type calculation struct {
 	*reader
 	operands []*Argument
@@ -163,7 +164,7 @@ func (c *calculation) variable(name string, w way) {
 	c.follow(c.texts["="+name], w)
 }
 
-// positional follows an argument of a function or of the script, or all of them if n is 0. known means that the
+// positional follows an argument of a function or of the script, or all of them if n is 0. If known is set, the
 // reader has found which argument it is.
 func (c *calculation) positional(in string, n int, known bool, w way) {
 	w.names = false

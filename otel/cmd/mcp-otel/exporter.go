@@ -40,7 +40,7 @@ type exporter struct {
 // batch bounds the lines in memory.
 var batch = source.Budget{Lines: 500, Bytes: 4 << 20}
 
-// pollEvery is the time between two looks for lines.
+// pollEvery is the time between two checks for new lines.
 const pollEvery = 200 * time.Millisecond
 
 // run sends lines until the source or ctx ends.
@@ -92,7 +92,8 @@ func (x *exporter) read(b *source.Budget) (lines []*trail.Entry, err error) {
 	return lines, err
 }
 
-// send sends lines, and then keeps the place. A failure leaves the place where it was, so that a later run sends them.
+// send sends lines, and then saves the place after them. After a failure it saves nothing, so that a later run sends
+// the lines again.
 func (x *exporter) send(ctx context.Context, lines []*trail.Entry) error {
 	if len(lines) == 0 {
 		return nil
@@ -124,8 +125,8 @@ func (x *exporter) send(ctx context.Context, lines []*trail.Entry) error {
 	return x.save()
 }
 
-// unsent is the end of a run whose last lines the collector did not take. The queue has reported why. Files still have
-// the lines, so only --once fails then.
+// unsent returns the error of a run whose last lines the collector did not accept. The queue has reported why. Files
+// still have the lines, so a run that reads files fails only with --once.
 func (x *exporter) unsent(lines int) error {
 	if x.pipe != nil {
 		x.lost = lines
@@ -137,7 +138,7 @@ func (x *exporter) unsent(lines int) error {
 	return errKept
 }
 
-// errKept ends a run that a signal ended while the collector was away.
+// errKept ends a run that a signal ended while the collector was unavailable.
 var errKept = errors.New("the lines are kept")
 
 func (x *exporter) save() error {
@@ -152,7 +153,7 @@ func (x *exporter) save() error {
 	return nil
 }
 
-// sendMetrics sends the metrics once. A collector that does not take them gets them the next time.
+// sendMetrics sends the metrics once. If the collector does not accept them, they are sent the next time.
 func (x *exporter) sendMetrics() error {
 	x.next = time.Now().Add(x.every)
 	if x.collector.Metrics == nil {

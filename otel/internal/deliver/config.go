@@ -74,7 +74,7 @@ func (s signal) check() error {
 	return nil
 }
 
-// timeout is how long a request may take.
+// timeout returns the time limit of a request.
 func (s signal) timeout() (time.Duration, error) {
 	variable, value := s.env("TIMEOUT")
 	if value == "" {

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// A Collector is where the signals go. The queue of a signal that is not wanted is nil.
+// A Collector has a queue for each signal. The queue of a signal that is not wanted is nil.
 type Collector struct {
 	Spans   *Queue[sdktrace.ReadOnlySpan]
 	Logs    *Queue[sdklog.Record]
@@ -27,7 +27,8 @@ type Collector struct {
 	Temporality metricdata.Temporality
 }
 
-// Open returns the collector of the variables OTEL_…. It does not connect. report gets sentences for the operator.
+// Open returns the collector that the variables OTEL_… describe. It does not connect. It calls report with messages
+// for the operator.
 func Open(report func(format string, args ...any)) (*Collector, error) {
 	// The exporters write faults of their variables to a log, and go on without them.
 	var fault error

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// The first and the longest wait for a collector that takes nothing.
+// The first and the longest wait for a collector that accepts nothing.
 const (
 	minWait = 250 * time.Millisecond
 	maxWait = 30 * time.Second
@@ -22,8 +22,8 @@ type Queue[T any] struct {
 	last   *replies
 	report func(format string, args ...any)
 
-	proven  bool // the collector has taken something
-	away    bool // it took nothing the last time
+	proven  bool // the collector has accepted something
+	away    bool // it accepted nothing the last time
 	refused int64
 }
 
@@ -62,8 +62,8 @@ func (q *Queue[T]) Try(items []T) (rest []T, err error) {
 	return rest, err
 }
 
-// send sends items, in halves if the collector refuses them because of their content. An item that it refuses alone is
-// left out. A collector that never took anything may not be one, so nothing is left out for it.
+// send sends items, in halves if the collector refuses them because of their content. An item that it refuses alone
+// is left out. But nothing is left out before the collector has accepted an item, because it may be another program.
 func (q *Queue[T]) send(items []T) (rest []T, err error) {
 	err = q.request(items)
 	switch status := q.last.status; {

@@ -87,9 +87,9 @@ func (f *Files) scan() error {
 	return nil
 }
 
-// Read returns lines that were not read before, in the order of each record. It does not wait for others. If it
-// has used the budget, others may be left.
-// The error is the first one: other records are read nevertheless.
+// Read returns lines that were not read before, in the order of each record. It does not wait for new lines. If it
+// has used the budget, more lines may be there. After an error it continues with the other records, and returns the
+// first error.
 func (f *Files) Read(b *Budget) (lines []*trail.Entry, failed error) {
 	if err := f.scan(); err != nil {
 		return nil, err

@@ -81,7 +81,8 @@ func (p *Pipe) pass(e *trail.Entry) {
 	}
 }
 
-// Read returns lines that have arrived. It does not wait for others. If it has used the budget, others may be left.
+// Read returns lines that have arrived. It does not wait for new lines. If it has used the budget, more lines may be
+// there.
 func (p *Pipe) Read(b *Budget) (lines []*trail.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

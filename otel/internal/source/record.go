@@ -23,7 +23,7 @@ type Place struct {
 	Head   string `json:"head"`   // the hash of the last line
 }
 
-// A record is what one server wrote: its ended files, and the current one.
+// A record has the files that one server wrote: the ended ones, and the current one.
 type record struct {
 	path   string // of the current file
 	place  Place
@@ -58,8 +58,8 @@ func (r *record) names() ([]string, error) {
 	return append(names, r.path), nil
 }
 
-// beginning is how many bytes of a file identify it, unless a line ends before. A line has a time and a random number
-// there.
+// beginning is the number of bytes that identify a file, or fewer if its first line is shorter. They contain a time
+// and a random number.
 const beginning = 4096
 
 // identify returns the identity of a file, or "" if its first line is not complete.
@@ -181,7 +181,8 @@ func (r *record) read(b *Budget) (lines []*trail.Entry, err error) {
 	return lines, nil
 }
 
-// readFile reads a file from the place. At the end of its whole lines it returns the state of the file before.
+// readFile reads a file from the place. If it reaches the end of the whole lines, at is the state of the file before
+// the read.
 func (r *record) readFile(p position, b *Budget) (lines []*trail.Entry, at os.FileInfo, err error) {
 	info, err := p.f.Stat()
 	if err != nil || p.id == "" {
@@ -244,7 +245,7 @@ func (r *record) follow(e *trail.Entry) {
 	r.place.Seq, r.place.Head = link.Seq+1, e.Hash.String()
 }
 
-// skip makes the end of the record its place.
+// skip moves the place to the end of the record.
 func (r *record) skip() error {
 	r.place = Place{}
 	for {

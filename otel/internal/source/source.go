@@ -26,5 +26,5 @@ func (b *Budget) spend(e *trail.Entry) {
 // Empty reports whether nothing is left.
 func (b *Budget) Empty() bool { return b.Lines <= 0 || b.Bytes <= 0 }
 
-// A Report gets sentences for the operator.
+// A Report receives messages for the operator.
 type Report = func(format string, args ...any)

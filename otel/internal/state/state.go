@@ -21,7 +21,7 @@ const (
 	maxSize = 16 << 20
 )
 
-// A State is what the next process has to know.
+// A State has the data that the next process needs.
 type State struct {
 	Version    int                     `json:"version"`
 	Records    map[string]source.Place `json:"records"`

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/events/trail"
 )
 
-// Bounds of what texts in lines can cause.
+// The maximum numbers of series, because clients choose texts in lines.
 const (
 	maxSeries = 1000 // with names of tools and prompts
 	maxOther  = 200  // without
@@ -168,7 +168,7 @@ func (s *series) point(now time.Time) metricdata.HistogramDataPoint[float64] {
 	return p
 }
 
-// Forget removes what was sent, for a collector that adds the counts itself.
+// Forget removes the metrics that were sent, for a collector that adds the counts itself.
 func (h *Histograms) Forget(d Data) {
 	maps.DeleteFunc(h.Series, func(_ string, s *series) bool { return s.Server == d.server })
 }

@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// scope is what made the spans, metrics and log records.
+// scope is the source of the spans, metrics and log records.
 var scope = instrumentation.Scope{Name: "mcp-bash", Version: cli.Version}
 
 // Spans returns the spans of an entry: none, that of the request, or also that of its script. They are made here

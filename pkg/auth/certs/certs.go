@@ -26,9 +26,9 @@ type Config struct {
 
 // Files are the certificates of a server. Its methods are safe for concurrent use.
 //
-// A certificate that cannot be read leaves the old one in use, because its key is as good as before.
-// Programs that renew certificates replace the two files one after the other. A list of client
-// authorities that cannot be read lets nobody in, because the change may have removed one.
+// If a new certificate cannot be read, the old one stays in use. Programs that renew certificates replace the two
+// files one after the other. If a new list of client authorities cannot be read, no client is accepted, because the
+// change may have removed an authority.
 type Files struct {
 	Config
 	pair    *reread.Files[tls.Certificate]
@@ -152,8 +152,8 @@ func parseAuthorities(texts [][]byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// build makes the configuration of handshakes. A client may connect without a certificate, so that
-// health can be asked for; the endpoint requires one.
+// build makes the configuration of handshakes. A client may connect without a certificate, so that it can ask for the
+// health. The endpoint requires a certificate.
 func (f *Files) build(of state) *tls.Config {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, Certificates: []tls.Certificate{of.pair.Value},

@@ -94,7 +94,7 @@ func (k *keys) refreshSoon(now time.Time) {
 	})
 }
 
-// usable is [Verifier.Usable].
+// usable implements [Verifier.Usable].
 func (k *keys) usable() error {
 	now := k.now()
 	if k.current(now) >= 0 {
@@ -117,7 +117,7 @@ func (k *keys) unavailable() error {
 func (k *keys) find(ctx context.Context, id string) (found []jose.JSONWebKey, version int, err error) {
 	found, version, early, err := k.look(id)
 	if len(found) == 0 && !early {
-		// A client that leaves must not end the attempt, because the next one has to wait.
+		// A client that leaves must not end the attempt, because the next attempt must wait for the pause.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 		defer cancel()
 		k.update(ctx)
@@ -126,7 +126,7 @@ func (k *keys) find(ctx context.Context, id string) (found []jose.JSONWebKey, ve
 	return found, version, err
 }
 
-// look is find without asking the provider. It is too early to ask if that was just tried.
+// look is find without asking the provider. early means that the last attempt to ask is too recent.
 func (k *keys) look(id string) (found []jose.JSONWebKey, version int, early bool, err error) {
 	now := k.now()
 	version = k.current(now)

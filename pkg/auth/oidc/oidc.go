@@ -254,8 +254,8 @@ var deciding = []string{
 	"cnf",
 }
 
-// parseClaims returns the client and the scopes of a token. The library has checked other claims. It rejects tokens
-// that are valid but no access tokens, and tokens that only their owner may use, which the server could not verify.
+// parseClaims returns the client and the scopes of a token. The library has checked other claims. It rejects valid
+// tokens other than access tokens, and tokens that are bound to their sender, which the server cannot verify.
 func parseClaims(text []byte) (client string, scopes []string, err error) {
 	o, err := parseObject(text, deciding...)
 	if err != nil {

@@ -117,11 +117,11 @@ func (t *Turns[C]) Remove(owner string, c C) {
 	}
 }
 
-// Empty reports whether nobody waits.
+// Empty reports whether no client waits.
 func (t *Turns[C]) Empty() bool { return len(t.owners) == 0 }
 
 // Next returns the client whose turn it is. ready reports whether a client can use its turn. An owner with its half
-// waits while another one can use the turn. The client waits on, after all others.
+// waits while another one can use the turn. The client keeps waiting, behind all others.
 func (t *Turns[C]) Next(ready func(C) bool, hasHalf func(owner string) bool) (c C, ok bool) {
 	owner, client := -1, -1
 	for i, l := range t.owners {

@@ -49,7 +49,7 @@ type Token struct {
 	Created time.Time  `json:"created,omitzero"`
 	Expires *time.Time `json:"expires,omitempty"` // nil: never
 
-	// Patterns of allowed items. If all three are nil, everything is allowed, otherwise nothing that they do not name.
+	// Patterns of allowed items. If all three are nil, all items are allowed. Otherwise only items that match are.
 	Tools     []string `json:"tools,omitzero"`
 	Resources []string `json:"resources,omitzero"`
 	Prompts   []string `json:"prompts,omitzero"`
@@ -327,7 +327,7 @@ func List(path string) ([]Token, error) {
 // edited is the rule for commands. Root edits files of the users that servers run as.
 var edited = secretfile.Rule{Max: maxBytes, Secret: true, AnyOwner: true}
 
-// edit changes a file. Only a new file may be missing.
+// edit changes a file. The file may be missing only with create.
 func edit(ctx context.Context, path string, create bool, change func(*document) error) error {
 	return edited.Edit(ctx, path, lockWait, func(f userfile.File) ([]byte, error) {
 		doc, err := &document{Tokens: []Token{}}, error(nil)

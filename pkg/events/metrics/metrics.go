@@ -20,7 +20,7 @@ import (
 // maxTools is the maximum number of tools with their own series.
 const maxTools = 200
 
-// other is the label of everything without another one.
+// other is the label of all values without a separate label.
 const other = "_OTHER"
 
 // Metrics has the counts of a process. A nil Metrics counts nothing. All methods are safe for concurrent use.
@@ -58,7 +58,7 @@ func (m *Metrics) Emit(e *events.Event) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, known := m.failures[e.Cause]; known {
-		m.failures[e.Cause] += 1 + e.Count // of events that stand for others
+		m.failures[e.Cause] += 1 + e.Count // an event can stand for several others
 	}
 	if events.TypeOf(e.Target.Method) == "" { // not a request of MCP
 		return nil

@@ -1,8 +1,8 @@
 // Package seal makes and checks seals of a record with a key that moves forward.
 //
 // The [Key] of an epoch seals one line, and with it all lines before. The key of the next epoch then replaces it. It
-// follows from the one before by a one-way function, so a thief of the current key can make no earlier seal. The key of
-// the first epoch checks all seals: it is kept elsewhere, and a server has only a [File].
+// follows from the one before by a one-way function, so an attacker with the current key cannot make earlier seals.
+// The key of the first epoch checks all seals: it is kept elsewhere, and a server has only a [File].
 package seal
 
 import (

@@ -266,7 +266,7 @@ type receiver struct {
 
 const (
 	patience      = 500 * time.Millisecond
-	glance        = 10 * time.Millisecond // of the attempts that follow
+	glance        = 10 * time.Millisecond // of later attempts
 	pause         = time.Second           // between attempts
 	journalSocket = "/run/systemd/journal/socket"
 )
@@ -318,7 +318,7 @@ func (r *receiver) send(line []byte) error {
 	var err error
 	if len(r.rest) > 0 {
 		n, err = r.conn.Write(r.rest)
-		r.rest, n = r.rest[n:], 0 // n is of line
+		r.rest, n = r.rest[n:], 0 // n counts bytes of line
 	}
 	if err == nil {
 		r.last = nil

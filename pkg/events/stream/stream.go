@@ -330,10 +330,10 @@ type Form string
 const (
 	none     Form = "none"
 	digest   Form = "digest"   // SHA-256 of the compact JSON
-	redacted Form = "redacted" // without what the schema or the rules about secrets call secret
+	redacted Form = "redacted" // without the values that the schema or the rules about secrets call secret
 )
 
-// maxArguments is the longest JSON of arguments in a line, in bytes. Of longer ones it has the digest.
+// maxArguments is the longest JSON of arguments in a line, in bytes. For longer arguments the line has the digest.
 const maxArguments = 32 << 10
 
 // redactTexts removes secrets from the texts of an event that clients choose. The same few come again and again, so
@@ -391,7 +391,7 @@ func (s *Stream) shape(e *events.Event) {
 	w.Arguments = raw
 }
 
-// shapeAnswers does the same with answers of clients. Without arguments it leaves only their actions.
+// shapeAnswers converts the answers of clients in the same way. For the form none, it keeps only their actions.
 func (s *Stream) shapeAnswers(answers []events.Answer) {
 	for i := range answers {
 		a := &answers[i]

@@ -81,8 +81,8 @@ var ErrOther = errors.New("another line of the log")
 // Read calls each with every line of a record, until each returns an error.
 func Read(r io.Reader, each func(*Entry) error) error { return read(r, false, each) }
 
-// ReadLog is Read for a log that also has lines of others, which are Broken by [ErrOther]. It drops what a log
-// collector puts before an event, which is everything up to the first brace.
+// ReadLog is Read for a log that also has lines of others, which are Broken by [ErrOther]. It drops the prefix that a
+// log collector puts before an event: everything up to the first brace.
 func ReadLog(r io.Reader, each func(*Entry) error) error { return read(r, true, each) }
 
 func read(r io.Reader, log bool, each func(*Entry) error) error {
@@ -216,7 +216,7 @@ const allowed = 3 * time.Minute
 // maxBack is how far a clock may be set back between two lines.
 const maxBack = 5 * time.Second
 
-// Add checks the next line. The result is nil if it is right.
+// Add checks the next line. The result is nil if the line is right.
 func (v *Verifier) Add(e *Entry) *Fault {
 	switch e.Broken {
 	case nil:

@@ -101,7 +101,7 @@ func (o *options) set(flag string, words []string) error {
 	case "--args", "--jsonargs":
 		o.rest = flag
 	}
-	return nil // --monochrome-output is always so
+	return nil // --monochrome-output: the output never has colours
 }
 
 // bind adds a variable. The first one with a name wins.
@@ -189,7 +189,7 @@ func (o *options) take(name, word string, args []string) (rest []string, err err
 	return args[count:], o.set(f.names[len(f.names)-1], args[:count])
 }
 
-// unknownFlag returns the error for a flag in a word. A flag that only jq itself has is named.
+// unknownFlag returns the error for a flag in a word. The error differs for a flag that only jq itself has.
 func unknownFlag(word, flag string) error {
 	switch flag {
 	case "--seq", "--stream", "--stream-errors", "--color-output", "-C":

@@ -153,8 +153,7 @@ func Get(v json.RawMessage, name string) json.RawMessage {
 	return found
 }
 
-// With returns an object with a member: in its place if the object has one of the name, or else as the last one. A nil
-// value removes the member.
+// With returns an object in which a member has a value. A new member is the last one. A nil value removes the member.
 func With(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
 	var b Builder
 	b.Object()
@@ -173,7 +172,7 @@ func With(object json.RawMessage, name string, value json.RawMessage) json.RawMe
 	return b.End().Bytes()
 }
 
-// Nested returns a value in an object for each name, the first one outside.
+// Nested returns a value in nested objects, one for each name, the outermost first.
 func Nested(value json.RawMessage, names ...string) json.RawMessage {
 	for _, name := range slices.Backward(names) {
 		var b Builder

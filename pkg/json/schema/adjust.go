@@ -23,9 +23,9 @@ type Adjustment struct {
 // absent is the result of an adjustment that leaves a member out.
 const absent = "absent"
 
-// Adjust returns an object with members in the form that the schema wants, and what it has changed: at most
-// [maxViolations] adjustments. It changes no value that the schema accepts as it is, and none in a value that is too
-// large to be checked. The result can still be invalid.
+// Adjust returns an object with members in the form that the schema wants, and its changes, at most [maxViolations].
+// It changes no value that the schema accepts as it is, and none in a value that is too large to be checked. The
+// result can still be invalid.
 func (s *Schema) Adjust(value json.RawMessage) (json.RawMessage, []Adjustment) {
 	if decodedSize(value, maxDecoded) > maxDecoded {
 		return value, nil
@@ -135,7 +135,7 @@ func (a *adjuster) forms(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	return all
 }
 
-// parts adds a schema and those that it refers to and includes.
+// parts appends a schema, and the schemas that it refers to or includes.
 func (a *adjuster) parts(list []*jsonschema.Schema, s *jsonschema.Schema) []*jsonschema.Schema {
 	if s == nil || len(list) == maxParts || slices.Contains(list, s) {
 		return list

@@ -133,8 +133,8 @@ func (f *fitting) sockets(files int, forwards bool) {
 	f.limit(streams, int64(b/perStream), int64(b/perStream))
 }
 
-// results limits the stored results by the space for temporary files. If the operator set none of the smaller limits,
-// a client gets half of all, and a result all of its client's.
+// results limits the stored results by the space for temporary files. Limits that the operator did not set follow: a
+// client may use half of the server's space, and a result all of its client's.
 func (f *fitting) results(c capacity.Capacity) {
 	const all, client, one = "MCPBASH_LARGE_RESULT_SERVER_BYTES", "MCPBASH_LARGE_RESULT_SESSION_BYTES",
 		"MCPBASH_LARGE_RESULT_MAX_BYTES"

@@ -95,7 +95,7 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 	return nil
 }
 
-// The contexts of commands, which have other messages.
+// The contexts of commands. Each has its own messages.
 const (
 	RunTool = "run-tool"
 	Request = "request"

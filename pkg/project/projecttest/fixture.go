@@ -97,8 +97,8 @@ func (f *Fixture) Log() []string {
 	return lines
 }
 
-// WantLog fails unless exactly these lines were logged since the last call, in any order. Lines and columns count if
-// one of the lines has some.
+// WantLog fails unless exactly these lines were logged since the last call, in any order. Line and column numbers are
+// compared only if one of the lines has some.
 func (f *Fixture) WantLog(lines ...string) {
 	f.T.Helper()
 	got := f.Log()

@@ -1,7 +1,7 @@
 // Package roots reads the directories to which a client or the operator limits tools (protocol section 21).
 //
-// A [Scope] is the roots of one call, and whether somebody gave them. They come from the client ([FromClient]), from an
-// option or variable ([Explicit], [Listed]), or from the project ([Fallback]). A root that
+// A [Scope] has the roots of one call, and whether the client or the operator named them. They come from the client
+// ([FromClient]), from an option or variable ([Explicit], [Listed]), or from the project ([Fallback]). A root that
 // does not exist is refused: else a tool could have fewer limits than its user expects.
 package roots
 
@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// A Root is one of these directories.
+// A Root is a directory to which tools are limited.
 type Root struct {
 	URI  string // as the client sent it, or file:// and the path
 	Name string
@@ -184,8 +184,8 @@ func Fallback(p *project.Project) (Scope, error) {
 	}
 }
 
-// workspace returns the folder of a plugin's user, or no folder at all. An agent that names none starts servers in the
-// plugin's folder, in the home directory or in /, which the user has not opened.
+// workspace returns the folder of a plugin's user, or no folder at all. An agent that names no folder starts servers
+// in the plugin's folder, in the home directory or in /. The user has opened none of these.
 func workspace(env project.Env, plugin string) Scope {
 	s := Scope{Given: true}
 	plugin, err := canonical(plugin)

@@ -292,8 +292,8 @@ func Ignored() (settings, state []string) {
 // prefix begins the names that belong to mcp-bash.
 const prefix = "MCPBASH_"
 
-// Unknown returns a line for each variable that begins with MCPBASH_ and that no program reads. The line has the known
-// name that it resembles. The project itself uses the names of but.
+// Unknown returns a line for each variable that begins with MCPBASH_ and that no program reads. The line has the
+// known name that it resembles. but are the names that the project itself uses.
 func Unknown(env map[string]string, but []string) (lines []string) {
 	var known []string
 	for name := range env {

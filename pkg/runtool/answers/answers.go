@@ -150,7 +150,7 @@ type Responder struct {
 	Asked func() bool
 }
 
-// Capabilities returns those of a client that answers so.
+// Capabilities returns the capabilities of a client that can give these answers.
 func (i *Responder) Capabilities() mcp.Capabilities {
 	asks := i.Given != nil || i.Person != nil
 	return mcp.Capabilities{ElicitForm: asks, ElicitURL: asks}

@@ -50,7 +50,7 @@ func (o *Outcome) Text() string {
 	return trim(strings.Join(list, "\n"))
 }
 
-// trim returns a text without the white space at its end, which no comparison regards.
+// trim returns a text without the white space at its end, which comparisons ignore.
 func trim(text string) string { return strings.TrimRight(text, " \t\r\n") }
 
 // Structured returns the structured content, or nil.

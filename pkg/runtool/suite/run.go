@@ -65,7 +65,7 @@ type runner struct {
 	warnings []string // of the servers, each once
 }
 
-// A server has what is needed to call tools with the same variables.
+// A server has the engine and the roots for calls of tools with the same variables.
 type server struct {
 	*engine.Engine
 	roots roots.Scope // of a client without roots
@@ -384,7 +384,7 @@ func (r *result) repeat(ctx context.Context, e *server) {
 	}
 }
 
-// files returns the provider of files. Results from the network differ each time.
+// files returns the provider of files for every URI, because results from the network differ each time.
 func files(_ string, c provider.Config) provider.Provider {
 	return &file.Provider{Dir: c.Root, Roots: c.FileRoots, Files: c.Files}
 }

@@ -202,7 +202,7 @@ type test struct {
 
 	isTrial  bool         // the call is in the tool's metadata
 	recorded *trail.Entry // nil unless it is a request of a record
-	skip     string       // why it is not made again, or ""
+	skip     string       // why the request is not repeated, or ""
 }
 
 // title returns the place of a test and its name.
@@ -308,7 +308,8 @@ func update(ctx context.Context, results []*result) error {
 	return nil
 }
 
-// updateFile changes the expectations of a file, the last one first, because the lines before it stay.
+// updateFile changes the expectations of a file, the last one first, so that the lines of earlier cases stay the
+// same.
 func updateFile(ctx context.Context, results []*result) error {
 	o := userfile.Options{Max: cases.MaxFile}
 	return edit(ctx, results[0].path, o, func(f userfile.File) (text []byte, err error) {

@@ -23,8 +23,8 @@ type makefile struct {
 	files     []string
 }
 
-// parseMakefile reads the targets that are phony or documented. If there are none, it reads all targets that do not
-// look like files.
+// parseMakefile reads the targets that are phony or documented. Without such targets, it reads all targets that do
+// not look like files.
 func (p *project) parseMakefile(text []byte) error {
 	m := &makefile{says: map[string]string{}, known: map[string]bool{}, files: []string{p.File}}
 	m.parse(string(text), filepath.Dir(p.File))

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/files/secretfile"
 )
 
-// Interval is the minimum time between two looks at the files. A revoked credential is valid that long.
+// Interval is the minimum time between two checks of the files. A revoked credential can stay valid that long.
 const Interval = time.Second
 
 // A File is a path with the rule for it.
@@ -25,7 +25,7 @@ type File struct {
 // A Config is the input of [Open].
 type Config[T any] struct {
 	Name        string // of the files, in lines of the log
-	Consequence string // of a fault, likewise
+	Consequence string // of a fault, in lines of the log
 	Files       []File // that are read together
 	Parse       func(texts [][]byte) (T, error)
 	Keep        bool                 // a fault leaves the last value in use

@@ -74,8 +74,8 @@ func serveCommand(run func(cli.Streams, serve.Options) error) *cli.Command {
 	return c
 }
 
-// serverOf returns a function that asks the server which these arguments start for its health. The environment is the
-// one of this process, because a container shares it with its server.
+// serverOf returns a function that checks the server which these arguments start. The environment is the one of this
+// process, because a container shares it with its server.
 func serverOf(args []string) (ask func(context.Context) error, ok bool) {
 	o, ok := servedBy(args)
 	if o == nil || strings.HasSuffix(o.Addr, ":0") || o.Addr == "0" { // port 0 means that the system chooses one

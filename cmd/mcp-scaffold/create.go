@@ -360,8 +360,8 @@ func printInit(s cli.Streams, made *scaffold.Server) {
 		"\nAdd more tools:\n  mcp-bash scaffold tool my-tool\n")
 }
 
-// makeNew is the maker of new. Inside another project it asks on a terminal. Elsewhere it returns an error that
-// suggests --force.
+// makeNew is the maker of new. Inside another project, it asks on a terminal. Without a terminal, it returns an error
+// that suggests --force.
 func (o *serverOptions) makeNew(ctx context.Context, s cli.Streams, dir string, then func(*scaffold.Server) error) (
 	*scaffold.Server, error) {
 	around, err := project.FindRoot(project.Env{}, "", dir)

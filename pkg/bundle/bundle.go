@@ -31,8 +31,8 @@ type maker struct {
 	screenshots []string
 }
 
-// Make makes the bundle of a project, with a version of manifests or "" for the usual one. With manifestOnly it writes
-// nothing, and returns the manifest. The error can be a [*stage.Failure] or the context's.
+// Make makes the bundle of a project. version is a version of manifests, or "" for the default. With manifestOnly, it
+// returns the manifest and writes nothing. The error can be a [*stage.Failure] or the context's.
 func Make(ctx context.Context, s *stage.Stage, manifestOnly bool, version string) (*stage.Result, error) {
 	b := &maker{Stage: s}
 	b.NameAuthor()
@@ -320,7 +320,7 @@ func (s start) append(m *rawjson.Builder) {
 	m.End()
 }
 
-// environment has the variables with which the client starts the server.
+// environment returns the variables with which the client starts the server.
 func (b *maker) environment() (env []rawjson.Member) {
 	add := func(name, value string) { env = append(env, rawjson.Member{Name: name, Value: rawjson.Quote(value)}) }
 	add("MCPBASH_PROJECT_ROOT", inBundle+stage.ServerDir)

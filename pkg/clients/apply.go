@@ -152,8 +152,8 @@ func (r Request) removesGone(entry json.RawMessage) bool {
 	return command != "" && why != ""
 }
 
-// without removes our entry. If the backup shows that only our entry was added since, without returns the backup. It
-// returns nil if this program wrote the whole file.
+// without removes our entry. If only our entry was added after the backup was made, it returns the backup. It returns
+// nil if this program wrote the whole file.
 func (r Request) without(b before, entry []byte, e format.Editor, mark []byte) ([]byte, error) {
 	path := r.Client.path(r.Server.Name)
 	add := func(text []byte) []byte {

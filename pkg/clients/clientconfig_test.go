@@ -339,8 +339,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// CLI-752: clients that declare no roots get their variable for the workspace as MCPBASH_ROOTS,
-// unless the project names its roots. An older entry gets it, too, and a value of the user stays.
+// CLI-752: clients that declare no roots get their variable for the workspace as MCPBASH_ROOTS, unless the project
+// names its roots. An older entry gets it, too. A value that the user set stays.
 func TestWorkspace(t *testing.T) {
 	want := map[string]string{
 		"copilot": "${PWD:-.}", "droid": "${PWD:-.}", "crush": "${PWD:-.}", "auggie": "${PWD:-.}",

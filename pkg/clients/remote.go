@@ -280,7 +280,7 @@ func (c *Client) Link(s Server) (*Link, error) {
 	return l, nil
 }
 
-// label returns the text of a badge. In a badge of shields.io, - and _ have a meaning, except doubled.
+// label returns the text of a badge. In badges of shields.io, - and _ have a special meaning unless they are doubled.
 func label(name string) string {
 	return strings.NewReplacer("-", "--", "_", "__").Replace("Install " + name)
 }

@@ -50,7 +50,7 @@ func TestEntries(t *testing.T) {
 		if e := find(); e.Gone != "the project "+project+" does not exist" || !e.ProjectGone {
 			t.Errorf("%s: %+v", c.Name, e)
 		}
-		r.Server.Root, r.Server.Command = "", "" // from a folder without a project
+		r.Server.Root, r.Server.Command = "", "" // as in a folder without a project
 		if _, err := Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), project+", which does not exist;") {
 			t.Errorf("%s: %v", c.Name, err)
 		}

@@ -112,7 +112,7 @@ type origin struct {
 
 func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, error) {
 	static := c.p.Discovery.Static && !r.force
-	declarable := s.kind.Build != nil // UI resources are not
+	declarable := s.kind.Build != nil // UI resources cannot be declared
 	var doc *declare.Document
 	if declarable {
 		var err error

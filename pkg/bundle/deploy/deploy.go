@@ -43,7 +43,7 @@ type format struct {
 }
 
 // dnsLabel is the form of names in Kubernetes. A name may have fewer characters than Kubernetes allows, because the
-// names of pods and of objects that operators make continue it.
+// names of pods and of objects that operators make are longer.
 var dnsLabel = lazyregexp.New(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
 const dnsRule = "lower-case letters, digits and -, begins with a letter, and does not end with -"
@@ -130,7 +130,7 @@ func invalid(what, value, reason string, args ...any) *cli.Error {
 	return cli.Failf(cli.CodeInvalid, "%s \"%s\" cannot be used: %s", what, value, fmt.Sprintf(reason, args...))
 }
 
-// suggest returns a name of a format's form that resembles another one.
+// suggest returns a valid name for a format that resembles another name.
 func suggest(name string, f format) string {
 	clean := strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
@@ -253,7 +253,7 @@ var (
 	words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"} // in any case
 )
 
-// yaml returns a text as a scalar of YAML, in quotes unless every parser reads it as the same text without them.
+// yaml returns a text as a YAML scalar. It adds quotes unless every parser reads the plain text as the same string.
 func yaml(text string) string {
 	if plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)) {
 		return text

@@ -124,7 +124,7 @@ func (l *layout) addImage(platform *v1.Platform, c v1.Config, created time.Time,
 	return d
 }
 
-// finish adds the index of the layout. It returns the digest of the image: of its index if it is for several platforms.
+// finish adds the index of the layout. It returns the digest of the image, or of the index for several platforms.
 func (l *layout) finish(images []v1.Descriptor) (digest v1.Hash, err error) {
 	index := func(of ...v1.Descriptor) *v1.IndexManifest {
 		return &v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: of}

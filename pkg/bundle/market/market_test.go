@@ -12,7 +12,7 @@ import (
 	"mcp-bash/schemas"
 )
 
-// PL-40: the command refuses what the schema for editors does not permit.
+// PL-40: the command rejects files that violate the schema for editors.
 func TestCheck(t *testing.T) {
 	const owner, list = `"owner":{"name":"A"}`, `"plugins":[{"path":"p"}]`
 	long := strings.Repeat("x", 2001)

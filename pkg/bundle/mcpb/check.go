@@ -433,7 +433,7 @@ func (n *Names) Add(f File) error {
 	return nil
 }
 
-// Find returns the file with a name, or with another name that is the same on macOS and Windows.
+// Find returns the file with a name, or with a name that macOS and Windows treat as equal.
 func (n *Names) Find(name string) (f File, ok bool) {
 	f, ok = n.files[fold(name)]
 	return f, ok

@@ -198,9 +198,8 @@ func (a *Archive) Manifest() ([]byte, error) {
 // unpacking is the prefix of a temporary directory for files that are being unpacked.
 const unpacking = ".mcp-bash-unpacking-"
 
-// Unpack writes all files below a directory, which must be empty or new, with their execute
-// bits. It moves the files there after it has written all of them, so a damaged archive
-// leaves nothing.
+// Unpack writes all files below a directory, which must be empty or new, with their execute bits. It writes them to a
+// temporary directory first and then moves them, so a damaged archive leaves no files.
 func (a *Archive) Unpack(dir string) (err error) {
 	made := missing(dir)
 	defer func() {

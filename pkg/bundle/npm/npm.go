@@ -38,7 +38,7 @@ import (
 //	p := npm.Runtime(npm.RuntimePrefix, target, stage.Identity{Version: cli.Version, License: "MIT"}, files)
 //	err = p.Write(ctx, w) // the file p.FileName() + ".tgz", which npm publish takes
 //
-// A package whose command starts bin/mcp-bash of such packages has Start, and all systems in Targets.
+// For a package whose command starts bin/mcp-bash of such packages, set Start, and all systems in Targets.
 type Package struct {
 	stage.Identity                   // Name is the package's: my-tools or @me/my-tools
 	Targets        []runtimes.Target // the systems that it is for
@@ -356,7 +356,7 @@ func (m *maker) fill(p *Package) error {
 	return err
 }
 
-// write writes the archive of a result, and the folder next to it. mark is a file that only such a folder has.
+// write writes the archive of a result, and the folder next to it. mark is a file that identifies such a folder.
 func (m *maker) write(ctx context.Context, r *stage.Result, p *Package, mark string) error {
 	files, err := p.All()
 	if err != nil {

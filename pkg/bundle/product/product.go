@@ -108,7 +108,7 @@ var forms = []struct {
 var errTwo = errors.New("two documents or two projects, of which programs may install either")
 
 // recognize sets the kind, the document and the prefix. A folder that has the files of a product and of a project is
-// the product, because that is what programs install.
+// the product, because programs install products.
 func (p *Product) recognize(s *source) error {
 	if s.image != nil {
 		p.Kind, p.Document, p.Prefix = Image, s.image, image.Project

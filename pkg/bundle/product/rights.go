@@ -82,7 +82,7 @@ func rowsOf(l *lock.Lock) (rows []Row) {
 	return rows
 }
 
-// Rows returns the rows of its lock, and of the skills that a plugin has next to its project.
+// Rows returns the rows of the product's lock, and of the skills of a plugin outside its project.
 func (p *Product) Rows(l *lock.Lock) []Row {
 	rows := rowsOf(l)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {

@@ -279,7 +279,7 @@ const (
 
 var (
 	oneVersion = lazyregexp.New(`^[^\s^~<>=*|]+$`)
-	// dotted is a version in which the registry takes any x for a wildcard, even that of 1.0.0-next.1.
+	// dotted matches a version in which the registry reads any x as a wildcard, even the x in 1.0.0-next.1.
 	dotted = lazyregexp.New(`^(v?[0-9]+|[xX])(\.([0-9]+|[xX])){1,2}(-[0-9A-Za-z.-]+)?$`)
 )
 

@@ -63,7 +63,7 @@ func (r *Registry) Announce(ctx context.Context, entry []byte) error {
 
 func jsonContent() map[string]string { return map[string]string{"Content-Type": "application/json"} }
 
-// AnnounceURL returns the address of the request of Announce, or an error for an address that the token is not sent to.
+// AnnounceURL returns the address of the request of Announce, or an error if the token must not be sent to it.
 func (r *Registry) AnnounceURL() (string, error) { return below(r.Base, announcePath) }
 
 // Upload submits the whole bundle, for registries of the Bash edition.

@@ -259,8 +259,8 @@ func TestCheckToken(t *testing.T) {
 	}
 }
 
-// CLI-1510: a workflow of GitHub gets a token about itself for the registry, and the registry's token for it. No error
-// contains one of them.
+// CLI-1510: a workflow of GitHub gets an identity token for the registry, and exchanges it for a token of the registry.
+// No error contains one of them.
 func TestLogin(t *testing.T) {
 	const asking, identity, session = "asking-secret", "identity.secret", "session.secret"
 	for _, tc := range []struct {

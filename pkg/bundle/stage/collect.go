@@ -46,7 +46,7 @@ func (s *Stage) collect() error {
 			s.known = append(s.known, filepath.ToSlash(rel))
 		}
 	}
-	s.known = append(s.known, lock.FileName) // a product gets a new one
+	s.known = append(s.known, lock.FileName) // a product gets a new lock
 	dirs, files := s.readInclude(s.known)
 	for _, d := range defaults {
 		if err := s.collectDefault(d.name, d.dir); err != nil {

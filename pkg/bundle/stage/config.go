@@ -95,7 +95,7 @@ func (s *Stage) sourceConf(ctx context.Context, file code.File, why error,
 	return values, nil
 }
 
-// Text returns the value of a key of mcpb.conf, or else that of a member of server.meta.json, by the path to it.
+// Text returns the value of a key of mcpb.conf. If the key is missing, it returns a value of server.meta.json.
 func (c *Config) Text(key string, member ...string) string {
 	return cmp.Or(c.conf[key], Scalar(rawjson.Path(c.Meta, member...)))
 }

@@ -70,8 +70,8 @@ func (r *Result) AppendJSON(dst []byte, action string) []byte {
 		Name("sha256").String(r.SHA256).Name("files").Int(len(r.Files)).Name("bytes").Int(int(r.Bytes)).End().Bytes()
 }
 
-// targets returns the targets that the user chose, or else those that vendor.json records. Otherwise it returns this
-// machine's target and that of most CI services.
+// targets returns the targets that the user chose, or those that vendor.json records. If there are neither, it returns
+// the targets of this machine and of most CI services.
 func (o *Options) targets(root *os.Root) []runtimes.Target {
 	if o.Given {
 		return o.Targets

@@ -99,7 +99,7 @@ func New(id stage.Identity, text string) (*Wheel, error) {
 	return &Wheel{id, text}, nil
 }
 
-// describe is [New] for a project, whose command cannot be called mcp-bash.
+// describe is [New] for a project. The error is also for the name mcp-bash.
 func describe(id stage.Identity) (*Wheel, error) {
 	w, err := New(id, "")
 	if err == nil && w.Name == "mcp-bash" {

@@ -122,7 +122,7 @@ func TestPageIsBounded(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// A timeline has every request, also those before its begin and at the ends of time.
+// A timeline counts every request, even before its beginning and at extreme times.
 func TestTimeline(t *testing.T) {
 	var tl timeline
 	begin := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)

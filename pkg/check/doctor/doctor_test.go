@@ -176,7 +176,7 @@ func (h *fixture) version() string {
 	return strings.TrimSpace(string(text))
 }
 
-// unchanged fails unless the installation is of a version, and nothing else is next to it.
+// unchanged fails unless the installation has the given version, and no temporary file is next to it.
 func (h *fixture) unchanged(version string) {
 	h.t.Helper()
 	list, err := os.ReadDir(filepath.Dir(h.root))

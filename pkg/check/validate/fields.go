@@ -95,8 +95,8 @@ var serverNames = []string{
 	"server.meta.json", "register.json", "register.sh", "policy.sh", "env.sh", "health-checks.sh", "requirements.json",
 }
 
-// strayFiles reports scripts and JSON files of the server directory that nothing reads: neither our programs nor a
-// script next to it.
+// strayFiles reports scripts and JSON files of the server directory that neither our programs nor a script in that
+// directory reads.
 func (c *check) strayFiles() {
 	entries, err := os.ReadDir(c.p.Server)
 	if err != nil {

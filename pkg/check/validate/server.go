@@ -319,9 +319,8 @@ func (c *check) file(r offer, label, uri string, config provider.Config) {
 	}
 }
 
-// contradicts returns the detected type of a file if it contradicts the declared type, or "". It
-// does if one type is binary and the other is text, or if text/plain is declared for a more
-// specific type.
+// contradicts returns the detected type of a file if it contradicts the declared type, or "". The types contradict if
+// one is binary and the other is text, or if text/plain is declared for a more specific type.
 func contradicts(declared, path string, data []byte) string {
 	detected := media.Detect(path, data)
 	text := media.IsText(data)

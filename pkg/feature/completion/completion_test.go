@@ -181,7 +181,7 @@ func next(t *testing.T, answer string) string {
 	return before + "}"
 }
 
-// T-601 to T-603, T-615: checks of the request, and no values where there is no script.
+// T-601 to T-603, T-615: checks of the request, and no values if there is no script.
 func TestChecks(t *testing.T) {
 	b := newFixture(t, nil)
 	b.names["file:///{path}"] = "files"

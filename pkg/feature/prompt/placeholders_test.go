@@ -9,7 +9,7 @@ import (
 
 var placeholder = regexp.MustCompile(`\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}`)
 
-// T-410: FindMisplaced finds the placeholders that a regular expression finds.
+// T-410: FindMisplaced finds the same placeholders as a regular expression.
 func FuzzFindMisplaced(f *testing.F) {
 	for _, text := range []string{
 		"", "{{", "{{a", "{{a}", "{{a}}", "{{ a }}", "{{{a}}}", "{{\ta}}{{b }}", "{{a b}}", "{{1a}}", "{{a1_}} {{_}}", "{{}}",

@@ -86,7 +86,7 @@ func TestOwners(t *testing.T) {
 	}
 	for _, c := range []struct {
 		limit Config
-		lost  []int // of the results that are added below
+		lost  []int // the indexes of removed results
 	}{
 		{Config{MaxBytes: 10, ClientMax: 100, ServerMax: 100, MaxResults: 4}, []int{1, 2}},
 		{Config{MaxBytes: 10, ClientMax: 100, ServerMax: 40, MaxResults: 100}, []int{1, 2}},
@@ -125,7 +125,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// LR-21: results expire, leave the oldest first, and belong to one client.
+// LR-21: results expire, the oldest is removed first, and each belongs to one client.
 func TestStore(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {

@@ -158,7 +158,7 @@ func (s *Store) makeRoom(c *Client, size int64) {
 	s.limit(added, one, s.MaxResults)
 }
 
-// limit removes results until the costs of all and of a new one are within a limit.
+// limit removes results until the cost of the remaining ones and the new one is within a limit.
 func (s *Store) limit(added *result, cost func(*result) int, most int) {
 	of := func(r *result) (string, int) { return r.client.owner, cost(r) }
 	sum := cost(added)
@@ -176,7 +176,7 @@ func (s *Store) limit(added *result, cost func(*result) int, most int) {
 	}
 }
 
-// drop removes results. A file that is read now is closed after that. The caller has locked mu.
+// drop removes results. A file that is being read is closed afterwards. The caller has locked mu.
 func (s *Store) drop(which func(*result) bool) {
 	s.results = slices.DeleteFunc(s.results, func(r *result) bool {
 		if !which(r) {

@@ -114,8 +114,8 @@ func TestConfinedCalls(t *testing.T) {
 	}
 }
 
-// If the kernel lacks a feature, mode "require" refuses the tool. Other modes run it with one
-// warning and the remaining limits (CF-30).
+// If the kernel lacks a feature, mode "required" refuses the tool. Other modes run it with one warning and the
+// remaining limits (CF-30).
 func TestOlderKernelCalls(t *testing.T) {
 	for abi := range 3 {
 		y := newConfinedFixture(t, "declared,required", nil)

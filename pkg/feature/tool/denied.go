@@ -130,8 +130,8 @@ func (c *call) refusal(denied deniedName) *refusal {
 	return nil
 }
 
-// meant returns the absolute paths that a file name in a message can mean. The file exists where scripts run, or was to
-// be created there.
+// meant returns the absolute paths that a file name in a message can mean. The file of each path exists or was to be
+// created.
 func (c *call) meant(denied deniedName) (paths []string) {
 	name := denied.name
 	if filepath.IsAbs(name) {
@@ -280,8 +280,8 @@ func (c *call) variableHint(message []byte) string {
 	return text
 }
 
-// variableLine returns the hint for the first variable that a script reads although it does not get it, or "". A
-// variable with a default counts only if the call failed.
+// variableLine returns the hint for the first variable that a script reads but does not get, or "". A variable with a
+// default counts only if the call failed.
 func (c *call) variableLine(file string, head []byte, failed bool) string {
 	if !isShell(file, head) {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/events"
 )
 
-// A FIFO in the place of a script has no hash, and nothing waits for its writer.
+// A FIFO instead of a script has no hash, and reading it does not block.
 func TestDigestOfFIFO(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "tool.sh")
 	if err := unix.Mkfifo(fifo, 0o700); err != nil {

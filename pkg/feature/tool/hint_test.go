@@ -203,7 +203,7 @@ func TestSeveralValues(t *testing.T) {
 	}
 }
 
-// T-218: however a tool with an outputSchema fails, its client gets nothing of its standard output but an error.
+// T-218: if a tool with an outputSchema fails, its client gets nothing of standard output except an error.
 func TestFailedOutputIsWithheld(t *testing.T) {
 	const (
 		secret   = "hunter2"

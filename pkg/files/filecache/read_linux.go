@@ -14,9 +14,9 @@ const mostRead = 1 << 20
 // determines the file. ok is false in all other cases, and if the file cannot be read at once. The caller must then
 // open the file in another way. The caller must not change the text.
 //
-// Read makes five system calls, half as many as [boundedfile.OpenBelow], unless a filter refuses openat2. For a text
-// that was kept, it makes one: it looks whether the path leads to the same file, which has not changed. That the path
-// contains no link was true when the text was read, less than a second ago.
+// Read makes five system calls, half as many as [boundedfile.OpenBelow], unless a filter refuses openat2. For a kept
+// text, it makes one, which checks that the path leads to the same unchanged file. The check for links is then less
+// than a second old.
 func (c *Cache) Read(path string, max int) (text []byte, ok bool) {
 	if k, ok := c.find(path); ok && len(k.text) <= max && folder.StampOfPath(path) == k.stamp {
 		return k.text, true

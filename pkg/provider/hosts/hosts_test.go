@@ -229,7 +229,7 @@ func TestPermit(t *testing.T) {
 		{"example.com:443", "", "", "example.com", closed},
 		{"example.com/x", "", "", "example.com", closed},
 		{"010.0.0.1", "", "", "example.com", closed},
-		{"", "https://example.com/x", "true", "example.com", denied}, // denied, although it is a URI
+		{"", "https://example.com/x", "true", "example.com", denied}, // a URI in the list denies its host
 		{"", "example.com:443", "true", "example.com", denied},
 		{"", "https://*.example.com:1/?", "true", "a.example.com", denied},
 		{"", "https://[2606:4700::1]:1/", "true", "[2606:4700::1]", denied},

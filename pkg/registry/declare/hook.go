@@ -185,7 +185,7 @@ func (h *Hook) run(ctx context.Context, text []byte) (map[string]*List, error) {
 		len(printed) > d.MaxManual:
 		return nil, &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxManual)}
 	}
-	if _, err := item.ParseObject(res.Stdout); err == nil { // the lists of R-157
+	if _, err := item.ParseObject(res.Stdout); err == nil { // lists in JSON
 		h.reportOutput(res.Stderr)
 	} else {
 		h.reportOutput(printed)

@@ -1,7 +1,7 @@
 // Package lock pins the items that a project offers and the files that it runs, in the file mcp-bash.lock.json.
 //
-// [Of] makes the lock of a project as it is now, [Read] reads the one in its file, and [Compare] returns their
-// differences. A server with a lock asks a [Guard], which compares items and files with the lock, again and again.
+// [Of] makes the lock of a project as it is now, [Read] reads the lock file, and [Compare] returns the differences of
+// two locks. A server with a lock asks a [Guard], which compares items and files with the lock again and again.
 package lock
 
 import (
@@ -150,8 +150,8 @@ func (l *Lock) Write(p *project.Project) error {
 	return nil
 }
 
-// parse returns the lock of the content of a file. It refuses versions and members that it does not know, because
-// they may restrict the server.
+// parse returns the lock in the text of a file. An unknown version or member is an error, because it may restrict the
+// server.
 func parse(text []byte) (*Lock, error) {
 	doc, err := rawjson.Check(text)
 	if err != nil {

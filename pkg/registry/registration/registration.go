@@ -98,8 +98,8 @@ func readRegistration(payload []byte) (reg registration, faults faultList) {
 // computed are the members that the output of get adds to a registration.
 var computed = []string{"source", "requiredLevel", "allowed", "unreadable"}
 
-// withoutComputed returns a payload without the members that get computes, if it is the output of get: it has a source.
-// The parameters there repeat the inputSchema, which has more.
+// withoutComputed removes the members that "get" computes, if a payload has a source and so is the output of "get". It
+// also removes the parameters, because the inputSchema contains more.
 func withoutComputed(object json.RawMessage, faults *faultList) json.RawMessage {
 	if rawjson.Absent(rawjson.Get(object, "source")) {
 		return object

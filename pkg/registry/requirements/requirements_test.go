@@ -46,7 +46,7 @@ func FuzzRequirements(f *testing.F) {
 	})
 }
 
-// CLI-1109: minVersion, check and installHint have an effect. Nothing else than a question for a version is run.
+// CLI-1109: minVersion, check and installHint have an effect. No command runs except a query for a version.
 func TestExamine(t *testing.T) {
 	bin := t.TempDir()
 	put := func(name, text string) {

@@ -75,7 +75,7 @@ func ImageName(name, version string) string {
 	return cmp.Or(name, "server") + ":" + cmp.Or(tag[:min(len(tag), 128)], "latest")
 }
 
-// IsPort reports whether a text is a number from 1 to 65535 without a leading zero. Some programs read that as octal.
+// IsPort reports whether a text is a number from 1 to 65535 without a leading zero, which can mean an octal number.
 func IsPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && n > 0 && text[0] != '0'

@@ -21,7 +21,7 @@ type Params struct {
 // A Param is a member of parameters.
 type Param int
 
-// The parameters of the methods that clients call often. [rawjson.Get] finds any other in Raw.
+// The parameters of the methods that clients call often. For other parameters, use [rawjson.Get] with Raw.
 const (
 	ParamName Param = iota
 	ParamURI

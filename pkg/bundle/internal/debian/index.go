@@ -78,8 +78,8 @@ func rank(priority string) int {
 // Has reports whether there is a package with a name.
 func (x *Index) Has(name string) bool { return len(x.byName[name]) > 0 }
 
-// isForScripts reports whether a package needs another one only for the scripts that dpkg runs. Nothing
-// runs them here.
+// isForScripts reports whether a package needs another one only for the scripts that dpkg runs. This package runs no
+// scripts.
 func isForScripts(name, by string) bool {
 	tools := []string{"debconf", "debconf-2.0", "dpkg", "init-system-helpers", "install-info", "ucf"}
 	return slices.Contains(tools, name) || name == "openssl" && by == "ca-certificates"

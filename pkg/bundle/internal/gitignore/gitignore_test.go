@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// CLI-1417: typical patterns. "!" before a name means that it is not ignored, and a slash
-// after it means that it is a directory.
+// CLI-1417: typical patterns. In the lists, "!" before a name marks a path that is not ignored, and a slash at its end
+// marks a directory.
 func TestIgnores(t *testing.T) {
 	for text, names := range map[string]string{
 		"*.tmp":               "a.tmp x/b.tmp !a.tmp.txt",

@@ -43,7 +43,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A list of entries with names: the same tests.
+// The same tests for a list of entries with names.
 func TestFileList(t *testing.T) {
 	const named = `{"name":"demo","command":"/bin/x","env":{"A":"1"}}`
 	demo := "- name: demo\n    command: /bin/x\n    env:\n      A: \"1\"\n"

@@ -22,7 +22,7 @@ func TestDirectoryStamps(t *testing.T) {
 	} {
 		r := record{self: tc.self}
 		r.settle(now)
-		if r.self.Exists() != tc.kept || r.unsure { // the listing decides
+		if r.self.Exists() != tc.kept || r.unsure { // without a stamp, the listing is compared
 			t.Errorf("%+v", r)
 		}
 	}

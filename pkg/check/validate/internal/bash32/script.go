@@ -247,7 +247,7 @@ func appendParts(b *strings.Builder, parts []syntax.WordPart) {
 // A Process lists the commands of a script that read its standard input or its terminal. It also lists the commands
 // that start processes in the background, and those that print text before a function of the SDK prints the result.
 type Process struct {
-	Input, Terminal, Background, Stray []Name // commands
+	Input, Terminal, Background, Stray []Name // by command
 }
 
 // Process returns the commands of the script that concern its standard streams and the end of its process.

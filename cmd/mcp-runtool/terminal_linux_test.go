@@ -85,7 +85,7 @@ func TestResultOnATerminal(t *testing.T) {
 	}
 }
 
-// CLI-813.
+// CLI-813: the list of tools on a terminal.
 func TestListOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"one": "", "second": "", "third": ""})
 	meta := []byte(`{"name":"one","description":"The first\nand more"}`)

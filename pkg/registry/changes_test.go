@@ -20,7 +20,7 @@ func (b *bed) changed(p Poll) string {
 	return strings.Join(keys, " ")
 }
 
-// R-115, P-1901, P-1902.
+// R-115, P-1901, P-1902: the kinds that Changes returns.
 func TestChanges(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{}), allKinds) // no file: everything is new

@@ -15,7 +15,7 @@ import (
 
 func parsePath(item []byte) string { return rawjson.TextOf(item, "path") }
 
-// registry section 8.
+// Completions of register.json (registry section 8).
 func TestCompletions(t *testing.T) {
 	const scripts = "completions/s.sh*"
 	declared := func(entries string) string { return `{"version":1,"completions":[` + entries + `]}` }

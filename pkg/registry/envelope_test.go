@@ -47,7 +47,7 @@ func TestEnvelopeBytes(t *testing.T) {
 `)
 }
 
-// R-14, R-93.
+// R-14, R-93: valid and invalid registry files.
 func TestEnvelopeValidity(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"format_version":1,"items":[],"hash":"h"}`:                     "",

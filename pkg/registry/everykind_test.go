@@ -326,7 +326,7 @@ func TestChangesOfOtherKinds(t *testing.T) {
 	want(t, b.changed(Poll{}), "")
 }
 
-//
+// limits on the registry files of other kinds.
 func TestLimitsOfOtherKinds(t *testing.T) {
 	many := files{}
 	for i := range 501 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// R-21.
+// R-21: the hashes of known items.
 func TestHashVectors(t *testing.T) {
 	hello := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh",` +
 		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}`

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// registry section 7.
+// The items of prompts (registry section 7).
 func TestPrompts(t *testing.T) {
 	item := func(name, path string) string {
 		return `{"name":"` + name + `","description":"","path":"` + path + `","arguments":{"type":"object","properties":{}` +

@@ -106,7 +106,7 @@ func TestSubPath(t *testing.T) {
 	}
 }
 
-// R-163.
+// R-163: the output of a refresh.
 func TestReports(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "3600"}, files{"tools/a/tool.sh": ""})
 	want(t, string(b.refresh("").AppendJSON(nil)), report(`{"status":"ok","count":1,"error":null}`))
@@ -131,7 +131,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// R-164, R-14.
+// R-164, R-14: the output of status.
 func TestStatus(t *testing.T) {
 	b := newBed(t, nil, nil)
 	// status returns the expected output if only tools exist.

@@ -213,7 +213,7 @@ func TestDeclaredFaultLevel(t *testing.T) {
 	}
 }
 
-// R-144a, R-145.
+// R-144a, R-145: a register.json that other users can change.
 func TestDeclaredUntrusted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("neither modes nor owners")

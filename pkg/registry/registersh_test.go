@@ -202,7 +202,7 @@ func TestHookNotRun(t *testing.T) {
 	want(t, b.names(), "")
 }
 
-//
+// a register.sh that other users can change.
 func TestHookUntrusted(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
 	os.Chmod(b.Path("server.d/register.sh"), 0o757)

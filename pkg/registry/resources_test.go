@@ -41,7 +41,7 @@ func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 	}
 }
 
-// registry section 5, RES-14, RES-17.
+// The items of resources (registry section 5, RES-14, RES-17).
 func TestResources(t *testing.T) {
 	derived := func(name, path, mime string) string {
 		return `{"name":"` + name + `","description":"","path":"` + path + `","uri":"file://ROOT/resources/` + path +

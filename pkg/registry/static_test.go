@@ -11,7 +11,7 @@ import (
 const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until " +
 	"restart or MCPBASH_STATIC_REGISTRY=0"
 
-// R-131 to R-133.
+// R-131 to R-133: static mode uses the registry file.
 func TestStaticMode(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"theirs",` +

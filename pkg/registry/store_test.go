@@ -101,7 +101,7 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-//
+// the wait for the lock is limited.
 func TestLockTimeout(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/.lock": ""})
 	holder, err := os.OpenFile(b.Path(".registry/.lock"), os.O_RDWR, 0)
@@ -197,7 +197,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-//
+// a registry file that would be too large.
 func TestTooLarge(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "400", "MCP_TOOLS_TTL": "0"}
 	b := newBed(t, env, files{"tools/a/tool.sh": ""})
@@ -232,7 +232,7 @@ func TestTooLarge(t *testing.T) {
 	want(t, b.Status("jq").Kinds[0].Status, "present")
 }
 
-//
+// a warning about many items.
 func TestCrowd(t *testing.T) {
 	content := files{}
 	for i := range 501 {

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// registry section 6, RES-163, RES-166.
+// The items of templates (registry section 6, RES-163, RES-166).
 func TestTemplates(t *testing.T) {
 	item := func(name string) string { return `{"name":"` + name + `","uriTemplate":"x://{y}"}` }
 	try(t, kinds.Templates, []finding{

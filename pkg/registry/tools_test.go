@@ -164,7 +164,7 @@ func TestPrecedence(t *testing.T) {
 	)
 }
 
-// R-36, R-33, R-124, CF-63.
+// R-36, R-33, R-124, CF-63: faulty metadata.
 func TestMetadataFaults(t *testing.T) {
 	for _, tc := range []struct{ name, text, name2, warning string }{
 		{"carriage returns", "{\r\n\"name\": \"x\"\r\n}\r\n", "x", ""},
@@ -193,7 +193,7 @@ func TestMetadataFaults(t *testing.T) {
 	}
 }
 
-// R-37.
+// R-37: names of tools.
 func TestNames(t *testing.T) {
 	long := strings.Repeat("n", 129)
 	for _, tc := range []struct{ name, want, log string }{
@@ -217,7 +217,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// R-38, R-39.
+// R-38, R-39: the order of tools, and duplicate names.
 func TestOrderAndDuplicates(t *testing.T) {
 	meta := func(name string) string { return `{"name":"` + name + `"}` }
 	b := newBed(t, nil, files{
@@ -255,7 +255,7 @@ func TestDuplicateIDs(t *testing.T) {
 	)
 }
 
-// R-42, R-41, R-204.
+// R-42, R-41, R-204: the input schema of a tool.
 func TestInputSchema(t *testing.T) {
 	for _, tc := range []struct{ meta, want string }{
 		{`{}`, `{"type":"object","properties":{}}`},
@@ -292,7 +292,7 @@ func TestFaultyParameters(t *testing.T) {
 	b.WantLog("warning mcp.tools: tools/a/tool.meta.json: parameters: not an object; parameters ignored")
 }
 
-// R-43, R-44, RES-305.
+// R-43, R-44, RES-305: the link of a tool to its page.
 func TestUILink(t *testing.T) {
 	both := `"visibility":["model","app"]`
 	for _, tc := range []struct{ name, ui, meta, want string }{
@@ -343,7 +343,7 @@ func TestUILinkNotThroughLinks(t *testing.T) {
 	}
 }
 
-// R-201 to R-203.
+// R-201 to R-203: id, version and capabilities of a tool.
 func TestRegistrationFields(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "",
 		"tools/a/tool.meta.json": `{"id":"-x","version":"1.0","capabilities":["Edit","cook","NETWORK","cook"],
@@ -369,7 +369,7 @@ func TestRegistrationFields(t *testing.T) {
 		`the tool does not run`)
 }
 
-// R-101 to R-103.
+// R-101 to R-103: icons of a tool.
 func TestIcons(t *testing.T) {
 	b := newBed(t, nil, files{
 		"icons/a.png": "png", "secret@": "/etc/hosts",

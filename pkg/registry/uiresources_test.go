@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// registry section 9, RES-305, RES-306.
+// The items of pages (registry section 9, RES-305, RES-306).
 func TestUIResources(t *testing.T) {
 	item := func(name, path string) string {
 		return `{"name":"` + name + `","uri":"ui://demo/` + url.PathEscape(name) + `","path":"` + path +

@@ -266,7 +266,7 @@ func (s *Stage) isNew(name string, defaults, dirs []string) bool {
 
 // collectIncluded adds the directories of MCPB_INCLUDE, and its files that are not in them.
 func (s *Stage) collectIncluded(dirs, files []string) error {
-	dirs = slices.DeleteFunc(dirs, func(name string) bool { return name == cacheDir }) // comes last
+	dirs = slices.DeleteFunc(dirs, func(name string) bool { return name == cacheDir }) // collectCache adds it last
 	for _, name := range append(dirs, files...) {
 		to, shown := path.Join(ServerDir, name), name
 		if s.Content.Has(to) {
@@ -354,8 +354,8 @@ var system = []string{
 }
 
 // startedScripts returns the top-level entries of the project that contain files started by its tools. These are
-// scripts of imported tools, and files that confine.exec names. A file outside of the project is a fault, because
-// others lack it. Programs of the system are not.
+// scripts of imported tools, and files that confine.exec names. A file outside of the project is a fault, unless it is
+// a program of the system, because others lack it.
 func (s *Stage) startedScripts() (names []string) {
 	faulty := map[string]bool{} // tools
 	add := func(file string) (inside bool) {

@@ -833,7 +833,7 @@ esac`,
 	}
 }
 
-// T-625.
+// T-625: with MCPBASH_PRESERVE_STATE, the output of a script is kept.
 func TestPreserved(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_PRESERVE_STATE": "true"})
 	b.file("completions/c.sh", "#!/bin/sh\nprintf '[]'; printf note >&2\n")

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// RES-324, R-173.
+// RES-324, R-173: the metadata of a page, and its entry in a list.
 func TestListedAndMeta(t *testing.T) {
 	entry := `{"name":"dash","uri":"ui://srv/dash","path":"ui/dash","entrypoint":"index.html","hasHtml":true,` +
 		`"template":null,"description":"D","mimeType":"text/html;profile=mcp-app",` +

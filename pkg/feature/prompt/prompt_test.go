@@ -59,7 +59,7 @@ const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","argum
 	"required":["name"],"properties":{"name":{"type":"string","description":"who"},"count":{"type":"integer"}}},
 	"role":"user","metadata":{"x":1}}`
 
-// T-801 to T-808.
+// T-801 to T-808: prompts with a text template, and errors.
 func TestGet(t *testing.T) {
 	p := newPrompts(t, map[string]string{
 		"prompts/greet.txt": "Hello {{name}}! {{missing}} {{count}}\r\n\n\x00\n", "outside.txt": "secret",
@@ -117,7 +117,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// T-830.
+// T-830: prompts whose template is a list of messages.
 func TestMessages(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	b64 := base64.StdEncoding.EncodeToString([]byte(png))
@@ -278,7 +278,7 @@ func (a *asker) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 }
 func (a *asker) Close() []mcp.InputResponse { a.closed = true; return nil }
 
-// T-831, M-58.
+// T-831, M-58: the client is asked for missing arguments.
 func TestElicitation(t *testing.T) {
 	item := strings.Replace(greet, `"role"`, `"elicit":true,"role"`, 1)
 	p := newPrompts(t, map[string]string{"prompts/greet.txt": "Hello {{name}}"}, map[string]string{"greet": item})
@@ -312,7 +312,7 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
-// R-171, R-172, T-820.
+// R-171, R-172, T-820: the entry of a prompt in prompts/list.
 func TestAppendListed(t *testing.T) {
 	for item, want := range map[string]string{
 		greet: `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who",

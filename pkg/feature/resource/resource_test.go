@@ -151,7 +151,7 @@ func contents(uri, mimeType, rest string) string {
 const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/alpha.txt","mimeType":"text/plain",
 	"provider":"file"}`
 
-// RES-30 to RES-36.
+// RES-30 to RES-36: requests by name, by URI, or both, and their errors.
 func TestRead(t *testing.T) {
 	b := open(t, map[string]string{
 		"resources/alpha.txt": "alpha\n", "resources/binary.bin": "\xff\x00\x01bZn",
@@ -214,7 +214,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// RES-35, RES-40 to RES-45; R-54a.
+// RES-35, RES-40 to RES-45, R-54a: the MIME type of contents, and text or blob.
 func TestContent(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	files := map[string]string{
@@ -316,7 +316,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// RES-60, RES-37, RES-62.
+// RES-60, RES-37, RES-62: the error for each exit status of a provider.
 func TestExitStatus(t *testing.T) {
 	b := open(t, map[string]string{
 		"providers/p.sh": `case "$1" in
@@ -357,7 +357,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// RES-70, RES-71, RES-74.
+// RES-70, RES-71, RES-74: the provider scripts of a project.
 func TestProjectProvider(t *testing.T) {
 	b := open(t, map[string]string{
 		"providers/echo.sh": `printf 'ours'`, "providers/where.sh": `pwd; cat; printf '%s|' "$#" "$@"`,
@@ -397,7 +397,7 @@ func TestProjectProvider(t *testing.T) {
 	}
 }
 
-// RES-72, RES-93; E-4; P-2304.
+// RES-72, RES-93, E-4, P-2304: the environment of a provider script.
 func TestEnvironment(t *testing.T) {
 	env := project.Env{
 		"MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "http://p", "SSH_AUTH_SOCK": "a", "SSL_CERT_FILE": "c",
@@ -507,7 +507,7 @@ func TestRootList(t *testing.T) {
 	}
 }
 
-// RES-73.
+// RES-73: the timeout of a provider script.
 func TestTimeout(t *testing.T) {
 	b := open(t, map[string]string{"providers/slow.sh": "trap '' TERM; sleep 100 & wait; sleep 100"}, nil,
 		project.Env{"MCPBASH_PROVIDER_TIMEOUT": "1"})
@@ -537,7 +537,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// RES-40, RES-324, RES-325.
+// RES-40, RES-324, RES-325: pages of MCP Apps.
 func TestUI(t *testing.T) {
 	b := open(t, map[string]string{"providers/ui.sh": "printf '<p>'"}, nil, nil)
 	if got := b.read("", "ui://srv/x"); got != contents("ui://srv/x", mcp.UIMimeType,
@@ -546,7 +546,7 @@ func TestUI(t *testing.T) {
 	}
 }
 
-// RES-21; R-171, RES-161, RES-166.
+// RES-21, R-171, RES-161, RES-166: entries of resources and templates in lists.
 func TestListed(t *testing.T) {
 	p := &project.Project{Root: "/p", Dirs: project.Dirs{Resources: "/p/resources"}}
 	for item, want := range map[string]string{
@@ -569,7 +569,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// RES-143 to RES-145, RES-149.
+// RES-143 to RES-145, RES-149: a watch detects changes of a resource.
 func TestWatch(t *testing.T) {
 	b := open(t, map[string]string{"resources/a.txt": "one", "providers/n.sh": `cat "$MCPBASH_PROJECT_ROOT/n"`,
 		"n": "1"}, []string{

@@ -36,7 +36,7 @@ func stored(t testing.TB, text string) (*Client, string) {
 	return c, uri
 }
 
-// LR-31.
+// LR-31: searches of a stored result.
 func TestSearch(t *testing.T) {
 	text := "first\nsecond Line\n\nthe third line\nlast line"
 	c, uri := stored(t, text)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-//
+// the entry of a tool in tools/list.
 func TestAppendListed(t *testing.T) {
 	for _, tc := range []struct {
 		item string

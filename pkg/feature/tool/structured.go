@@ -87,8 +87,8 @@ func (c *call) noiseText(stdout []byte) string {
 		"structuredContent. If the object is the result, p%s", n, place, nothingElse)
 }
 
-// noise returns the number of bytes next to an object that begins a line, if the object is all the JSON of an output.
-// Several values do not count, since the lines of a log can be objects.
+// noise returns the number of bytes before or after an object. The object must begin a line and be the only JSON value
+// of the output, because the lines of a log can be objects, too.
 func noise(stdout []byte) (place string, n int) {
 	rest := bytes.TrimSpace(stdout)
 	before := rest

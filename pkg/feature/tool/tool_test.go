@@ -173,7 +173,7 @@ func golden(t *testing.T, file string, run func(name, body, entry string) string
 	}
 }
 
-// tools sections 10 and 11.
+// The outcome of scripts (tools sections 10 and 11).
 func TestOutcome(t *testing.T) {
 	b := newFixture(t, nil)
 	golden(t, "outcome.txtar", func(_, body, entry string) string {
@@ -322,7 +322,7 @@ func TestAnyStructured(t *testing.T) {
 	}
 }
 
-// T-187.
+// T-187: the failure mode of the Bash edition.
 func TestFailureModeError(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
 	for body, want := range map[string]string{
@@ -378,7 +378,7 @@ func TestEarlyErrors(t *testing.T) {
 	}
 }
 
-// T-8a.
+// T-8a: settings that other users can change.
 func TestInsecureSettings(t *testing.T) {
 	b := newFixture(t, nil)
 	b.add("ok", "echo ok")
@@ -415,7 +415,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// T-6, T-14, T-60.
+// T-6, T-14, T-60: inheriting the server's environment.
 func TestInherit(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit"})
 	if got := b.run("echo x"); got != `{"code":-32602,"message":"MCPBASH_TOOL_ENV_MODE=inherit requires `+
@@ -531,7 +531,7 @@ func TestAdjustedArguments(t *testing.T) {
 	}
 }
 
-// tools section 5.
+// The environment of scripts (tools section 5).
 func TestEnvironment(t *testing.T) {
 	t.Setenv("UNUSED", "x")
 	b := newFixture(t, project.Env{
@@ -606,7 +606,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// T-77 to T-79.
+// T-77 to T-79: arguments that are too long for a variable.
 func TestSpilling(t *testing.T) {
 	const body = `[ -z "$MCP_TOOL_ARGS_JSON" ] && [ -f "$MCP_TOOL_ARGS_FILE" ] && [ -z "${MCPBASH_ARGS_FLAT-}" ] && ` +
 		`echo spilled "$(stat -c %a "$MCP_TOOL_ARGS_FILE")" && cat "$MCP_TOOL_ARGS_FILE"; echo "$MCP_TOOL_META_JSON"`
@@ -640,7 +640,7 @@ func refused(message, hint string, structured bool) string {
 	return text + `"_meta":{"exitCode":0}}`
 }
 
-// T-130 to T-134.
+// T-130 to T-134: limits on output and standard error.
 func TestLimits(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100",
 		"MCPBASH_TOOL_STDERR_TAIL_LIMIT": "5"})
@@ -697,7 +697,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// T-150 to T-156, T-126.
+// T-150 to T-156, T-126: the time limits of a call.
 func TestClock(t *testing.T) {
 	at := time.Unix(1000, 0)
 	sec := func(s float64) time.Time { return at.Add(time.Duration(s * float64(time.Second))) }
@@ -771,7 +771,7 @@ func (l *listener) Log(m LogMessage) {
 	l.lines = append(l.lines, fmt.Sprintf("l %s %s %s", m.Level, m.Logger, m.Data))
 }
 
-// T-100 to T-103, P-1102.
+// T-100 to T-103, P-1102: progress reports and logs.
 func TestStreams(t *testing.T) {
 	for _, live := range []string{"true", "false"} {
 		b := newFixture(t, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
@@ -899,7 +899,7 @@ func TestUnreadQuestions(t *testing.T) {
 	}
 }
 
-// T-120 to T-125, P-2203.
+// T-120 to T-125, P-2203: elicitation by a script.
 func TestElicitation(t *testing.T) {
 	both := mcp.Capabilities{ElicitForm: true, ElicitURL: true}
 	for _, tc := range []struct {
@@ -956,7 +956,7 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
-// T-128.
+// T-128: batches of input requests.
 func TestBatch(t *testing.T) {
 	a := &asker{answer: func(q mcp.InputRequest) (mcp.InputResponse, bool) {
 		if q.Method == "roots/list" {
@@ -1127,7 +1127,7 @@ func TestPreserveState(t *testing.T) {
 	}
 }
 
-// tools section 12.
+// Embedded resources (tools section 12).
 func TestEmbeddedResources(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": "100"})
 	outside := t.TempDir()
@@ -1247,7 +1247,7 @@ func TestEmbedOfExchangedFile(t *testing.T) {
 	}
 }
 
-// T-260 to T-263.
+// T-260 to T-263: traces of scripts.
 func TestTracing(t *testing.T) {
 	dir := t.TempDir()
 	b := newFixture(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
@@ -1313,7 +1313,7 @@ echo "login failed: password=Hush6" >&2; : --token Hush7; exit 7`)
 	}
 }
 
-// P-301.
+// P-301: the key of a request id in file names.
 func TestWorkerKey(t *testing.T) {
 	if project.RequestKey(`"c"`) != "ImMi" || project.RequestKey(`7`) != "Nw" {
 		t.Error(project.RequestKey(`"c"`), project.RequestKey(`7`))

@@ -2,7 +2,7 @@ package media
 
 import "testing"
 
-// RES-44.
+// RES-44: types by extension.
 func TestByName(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.txt": Text, "A.MD": "text/markdown", "x/y.tar.gz": "application/gzip", "dir.md/file": "",
@@ -15,7 +15,7 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// RES-45.
+// RES-45: types by content.
 func TestSniff(t *testing.T) {
 	for data, want := range map[string]string{
 		"": Text, "héllo\n": Text, "a\x00b": Binary, "\xff\xfe": Binary, "\x89PNG\r\n\x1a\n\x00": "image/png",
@@ -35,7 +35,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// RES-41.
+// RES-41: text and binary types.
 func TestIsBinary(t *testing.T) {
 	for mimeType, want := range map[string]bool{
 		"image/png": true, "IMAGE/PNG": true, "audio/x": true, "video/mp4": true, "application/octet-stream": true,

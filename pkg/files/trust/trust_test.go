@@ -254,7 +254,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// R-144, T-31.
+// R-144, T-31: CheckFile accepts neither links nor files that other users can change.
 func TestCheckFile(t *testing.T) {
 	withPrivateGroup(t, -1)
 	root := makeTree(t, "server.d/policy.sh", "config.d/policy.sh", "other/server.d/policy.sh")
@@ -310,7 +310,7 @@ func BenchmarkCheckScript(b *testing.B) {
 	}
 }
 
-// R-144a.
+// R-144a: the texts of Brief.
 func TestBrief(t *testing.T) {
 	for want, e := range map[string]InsecureError{
 		"DIR is group- or world-writable (fix: chmod g-w,o-w 'D')": {Path: "/p", Reason: "r", flaw: flawWritable},

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// RES-1, RES-61, RES-90, RES-91.
+// RES-1, RES-61, RES-90, RES-91: the built-in providers and their roots.
 func TestNew(t *testing.T) {
 	for name, want := range map[string]bool{"file": true, "echo": true, "https": true, "ui": true, "git": true,
 		"": false, "git+https": false, "FILE": false, "../file": false} {

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// RES-130, RES-46.
+// RES-130, RES-46: the text in a URI, and the limit.
 func TestRead(t *testing.T) {
 	for uri, want := range map[string]string{
 		"echo://Hello-from-manual-registry": "Hello-from-manual-registry",

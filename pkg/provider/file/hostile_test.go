@@ -182,7 +182,7 @@ var hostile = map[string][]string{
 	},
 }
 
-// RES-80 to RES-84.
+// RES-80 to RES-84: hostile URIs have the expected results.
 func TestHostileURIs(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")

@@ -286,7 +286,7 @@ func (c budgetReader) Read(p []byte) (int, error) {
 
 const (
 	maxLinks  = 16
-	maxTags   = 5       // tags of tags
+	maxTags   = 5       // the number of tags between a ref and its commit
 	maxTarget = 4 << 10 // bytes of a symbolic link
 )
 

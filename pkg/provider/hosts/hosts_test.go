@@ -167,7 +167,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// RES-104, RES-107.
+// RES-104, RES-107: the lists of allowed and denied hosts.
 func TestPermit(t *testing.T) {
 	const closed, unlisted, unclear, denied, local, fine = Closed, Unlisted, Unclear, Denied, Local, Reason("")
 	for _, c := range []struct {

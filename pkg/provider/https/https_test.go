@@ -70,7 +70,7 @@ func failure(t *testing.T, err error) provider.Failure {
 	return *f
 }
 
-// RES-111.
+// RES-111: the text of a request.
 func TestRequest(t *testing.T) {
 	in := internet.New(t)
 	got := make(chan string, 1)
@@ -495,7 +495,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// RES-106.
+// RES-106: requests through a proxy.
 func TestProxied(t *testing.T) {
 	in := internet.New(t)
 	in.Host("h.example", "203.0.113.1", page("through"))

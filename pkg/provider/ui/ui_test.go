@@ -191,7 +191,7 @@ func TestNothingOutside(t *testing.T) {
 	}
 }
 
-// RES-323.
+// RES-323: the size of a page is limited.
 func TestTooLarge(t *testing.T) {
 	p := pages(t, map[string]string{"ui/a/index.html": strings.Repeat("x", 100),
 		"ui/t/ui.meta.json": `{"template":"form"}`})

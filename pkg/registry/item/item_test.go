@@ -21,7 +21,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-//
+// the provider for the scheme of a URI.
 func TestProviderOf(t *testing.T) {
 	for uri, provider := range map[string]string{
 		"file:///a": "file", "a/b.txt": "file", "": "file", "mailto:x": "file", "file://./resources/a.txt": "file",

@@ -19,7 +19,7 @@ func TestCompanions(t *testing.T) {
 	}
 }
 
-// R-83a.
+// R-83a: the completion scripts of a template.
 func TestTemplateCompanions(t *testing.T) {
 	for name, want := range map[string]string{
 		"logs by day": "logs by day.completion.sh|logs by day.completion|logs by day/logs by day.completion.sh|" +

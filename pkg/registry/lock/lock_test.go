@@ -57,7 +57,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// LOCK-6.
+// LOCK-6: the printed changes.
 func TestPrint(t *testing.T) {
 	f := projecttest.New(t, nil, demo)
 	before := of(t, f)
@@ -79,7 +79,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// LOCK-5.
+// LOCK-5: invalid lock files.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		``: "unexpected end", `[]`: "not a JSON object", `{"project":{"files":{}}}`: "unknown version (none)",

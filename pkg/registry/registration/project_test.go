@@ -191,7 +191,7 @@ func TestDuplicates(t *testing.T) {
 	b.WantLog("warning mcp.registry: tool 'd' is no longer offered: 'other' takes its place (tools/d/tool.sh)")
 }
 
-// R-209.
+// R-209: removing a tool.
 func TestUnregister(t *testing.T) {
 	for name, tc := range map[string]struct{ before, id, is, want, tools string }{
 		"entry": {`{"version":1,"merge":["tools"],"tools":[{"name":"r","id":"arr","path":"a/tool.sh"}]}`, "arr",

@@ -31,7 +31,7 @@ func set(texts ...string) *Set {
 	return NewSet(list)
 }
 
-// RES-170 to RES-173.
+// RES-170 to RES-173: templates, URIs and the values of variables.
 func TestMatch(t *testing.T) {
 	for _, tc := range []struct{ template, uri, want string }{
 		{"x://{id}", "x://42", "a id=42"},
@@ -227,7 +227,7 @@ func TestPromised(t *testing.T) {
 	}
 }
 
-// RES-32.
+// RES-32: the scheme of a URI or template.
 func TestScheme(t *testing.T) {
 	for text, want := range map[string]string{
 		"x://a": "x", "Shop://{a}": "Shop", "{s}://a": "", "x{a}://b": "", "x:a": "", "": "", "git+https://a": "git+https",
@@ -280,7 +280,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// R-62, RES-163.
+// R-62, RES-163: templates with and without variables.
 func TestHasVariable(t *testing.T) {
 	for template, ok := range map[string]bool{
 		"{a}": true, "x/{a}/{b}": true, "{}{a}": true, "{?q*}": true, "{ a }": true, "{ü}": true,

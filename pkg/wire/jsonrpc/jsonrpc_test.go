@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// P-1601.
+// P-1601: equal and different ids.
 func TestIDKey(t *testing.T) {
 	key := func(s string) string { return ID(s).Key() }
 	for _, same := range [][2]string{{`1`, `1.0`}, {`"a"`, `"\u0061"`}, {`100`, `1e2`}, {`-0`, `0`}} {
@@ -73,7 +73,7 @@ func TestIDKey(t *testing.T) {
 	}
 }
 
-// P-501, P-401.
+// P-501, P-401: the text of responses and notifications.
 func TestReplies(t *testing.T) {
 	for _, tc := range []struct{ got, want string }{
 		{string(AppendResult(nil, ID(`1.50`), nil)), "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"result\":{}}\n"},

@@ -26,7 +26,7 @@ func readAll(r *Reader) (lines []string, long int, err error) {
 	}
 }
 
-// P-400, P-404.
+// P-400, P-404: the lines that a Reader returns.
 func TestReader(t *testing.T) {
 	const limit = 20
 	for _, tc := range []struct {

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// P-2200, P-808.
+// P-2200, P-808: forms of the elicitation capability.
 func TestElicitationCapability(t *testing.T) {
 	for in, want := range map[string][2]bool{
 		`{}`:                                   {false, false},
@@ -30,7 +30,7 @@ func TestElicitationCapability(t *testing.T) {
 	}
 }
 
-// P-808, RES-302.
+// P-808, RES-302: the capabilities of a client.
 func TestCapabilities(t *testing.T) {
 	c := ParseCapabilities(json.RawMessage(`{"sampling":{},"roots":{"listChanged":true},` +
 		`"extensions":{"io.modelcontextprotocol/ui":{}}}`))
@@ -52,7 +52,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// P-1301, P-1302.
+// P-1301, P-1302: names of log levels.
 func TestLevels(t *testing.T) {
 	for in, want := range map[string]Level{"true": Debug, "1": Debug, "false": Info, "0": Info, "WARNING": Warning,
 		"nonsense": Info, "emergency": Emergency} {
@@ -67,7 +67,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// T-702.
+// T-702: the JSON of an error.
 func TestErrorJSON(t *testing.T) {
 	for _, tc := range []struct {
 		err  Error

@@ -14,7 +14,7 @@ func schema(a, b string) string {
 	return `{"type":"object","properties":{"a":` + a + `,"b":` + b + `}}`
 }
 
-// H-440.
+// H-440: the arguments that are repeated in headers.
 func TestParams(t *testing.T) {
 	const nested = `{"type":"object","properties":{"x-mcp-header":{"type":"integer","x-mcp-header":"Deep"}}}`
 	got, faults := Parse(json.RawMessage(schema(`{"type":"string","x-mcp-header":"Region"}`, nested)))

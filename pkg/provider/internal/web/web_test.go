@@ -262,7 +262,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// RES-106.
+// RES-106: the proxy for a host.
 func TestProxy(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string

@@ -29,8 +29,8 @@ type Identity struct {
 	Subject string   // the user that an OAuth token was issued for, the subject of a certificate, or ""
 	Scopes  []string // of an OAuth token
 	Rights  *Rights  // the items that the credential permits; nil: all
-	// Accepts reports whether the credential is still accepted: it has not expired, and nobody has revoked it. nil:
-	// it cannot expire or be revoked.
+	// Accepts reports whether the credential is still accepted: it has not expired, and was not revoked. nil: it
+	// cannot expire or be revoked.
 	Accepts func() bool `json:"-"` // other replicas get all other parts
 }
 

@@ -111,8 +111,8 @@ func (e *Engine) setIndexes() {
 	}))
 }
 
-// indexed returns a function that finds the value of an item by its key. keyed returns both. Of several items with a
-// key, the first wins.
+// indexed returns a function that finds the value of an item by its key. keyed returns the key and the value of an
+// item. The first item with a key wins.
 func indexed[T any](e *Engine, kind *kinds.Kind,
 	keyed func(item.Item) (key string, value T)) func(context.Context, string) (T, error) {
 	type entry struct {

@@ -39,8 +39,8 @@ const (
 	Start        Type = "mcpbash_start"
 	Stop         Type = "mcpbash_stop"
 	Reload       Type = "mcpbash_reload"        // the list of items of a kind changed, or cannot be read
-	TokenChanged Type = "mcpbash_token_changed" // likewise, the tokens of a file
-	KeyChanged   Type = "mcpbash_key_changed"   // likewise, certificates, or keys of an OpenID provider
+	TokenChanged Type = "mcpbash_token_changed" // the tokens of a file changed, or cannot be read
+	KeyChanged   Type = "mcpbash_key_changed"   // the same for certificates, or keys of an OpenID provider
 	Seal         Type = "mcpbash_seal"          // nothing happened, or the file ends: see package stream
 	Recovered    Type = "mcpbash_recovered"     // the end of a torn line was removed
 	Missed       Type = "mcpbash_missed"        // events that could not be written
@@ -91,7 +91,7 @@ func (id ID) String() string { return hex.EncodeToString(id[:]) }
 // An Outcome is the result of a request, as a word.
 type Outcome string
 
-// The outcomes of ToolHive.
+// The outcomes, in the words of ToolHive's audit log.
 const (
 	Success          Outcome = "success"
 	Denied           Outcome = "denied"            // the caller may not do that
@@ -309,7 +309,7 @@ type Watch struct {
 	To     Sink
 
 	known  map[string][sha256.Size]byte // of each entry; nil before the first reading
-	failed bool                         // the last reading
+	failed bool                         // the last reading failed
 }
 
 // Set compares the result of a reading with the one before: a hash of each entry, or an error. The first set is not

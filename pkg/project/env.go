@@ -204,8 +204,8 @@ func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 	return base
 }
 
-// inherited returns the variables that a script inherits under a rule, and those of also. It removes carriage returns
-// at the end of values.
+// inherited returns the variables that a script inherits under a rule, and those that also names. It removes carriage
+// returns at the end of values.
 func (p *Project) inherited(rule *scriptenv.Rule, also []string) Env {
 	base := make(Env)
 	for name, value := range p.Scripts.Environ(p.Env) {

@@ -146,8 +146,9 @@ func (e *MissingError) Reason() string {
 }
 
 // FindRoot returns the project's root, absolute and without symbolic links. The root is named if it is not empty, or
-// MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker]. The root directory of the file system
-// cannot be a project. The error is a [*MissingError], [ErrNone], or that of a setting that names no path.
+// MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker]. The root directory of the file
+// system cannot be a project. The error is a [*MissingError], [ErrNone], or the error of a path setting that is not a
+// path.
 func FindRoot(env Env, named, dir string) (string, error) {
 	if err := env.checkPaths(); err != nil {
 		return "", err

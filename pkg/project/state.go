@@ -177,7 +177,7 @@ func (s *State) lacks() bool {
 
 // open is [State.Root]. The caller has locked mu.
 func (s *State) open() (*os.Root, error) {
-	if s.ended { // nobody would remove it
+	if s.ended { // nothing would remove a new directory
 		return nil, stateError(s.Dir, fs.ErrClosed)
 	}
 	if s.dir != nil && !s.dir.isThere() {

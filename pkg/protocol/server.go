@@ -34,7 +34,7 @@ import (
 )
 
 // A Log sends messages about the project, which belong to no single client, to all clients. It writes to standard
-// error if no client takes log messages, or if the operator may be somebody else than the client.
+// error if no client takes log messages, or if the operator may not be the client.
 type Log struct {
 	console  *console.Console
 	stderr   *session.Session
@@ -81,7 +81,7 @@ type Config struct {
 	Console *console.Console
 	Record  *console.Record
 	Log     *Log        // also of the engine
-	Events  events.Sink // nil: nobody wants to know of requests
+	Events  events.Sink // nil: requests are not reported
 	// Recorded means that answers have the id of their request, because there is a record of it.
 	Recorded bool
 	Roots    roots.Scope // of a client that names none

@@ -146,7 +146,7 @@ func errorMembers(e *mcp.Error) []rawjson.Member {
 // maxTestFile limits the file of --save-test, in bytes.
 const maxTestFile = 1 << 20
 
-// checkTestName returns an error unless a name can be that of a file with test cases.
+// checkTestName returns an error unless a name is valid for a file with test cases.
 func checkTestName(name string) error {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`).MatchString(name) {
 		return cli.Usagef("--save-test: %q is not a name of letters, digits, _, . and -", name)

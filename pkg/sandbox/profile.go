@@ -316,8 +316,8 @@ func (s *systemPaths) siblings() (list []string) {
 	return list
 }
 
-// Protected returns the files that confined scripts never read, and those that they never write, below a root or a
-// declared path. processes are the file systems that control processes.
+// Protected returns the files below roots and declared paths that confined scripts never read (secret) or never write
+// (runsNext). processes are the file systems that control processes.
 func (s *Sandbox) Protected() (secret, runsNext, processes []string) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()

@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A file is a file of an item, with slashes in its path.
+// A file is to be written for an item. Its path has slashes.
 type file struct {
 	path string
 	text string

@@ -73,7 +73,8 @@ func (c *calculation) follow(list []place, w way) {
 	}
 }
 
-// spread follows a text to the arguments in it. A text that is a name is a variable, too.
+// spread follows a text to the arguments in it. If the text is a name, spread also follows the variable with that
+// name.
 func (c *calculation) spread(p place, w way) {
 	if word, ok := p.node.(*syntax.Word); ok && !w.names {
 		text, known := textOf(word.Parts, false, nothing)

@@ -18,7 +18,7 @@ type frame struct {
 	reads   bool                 // the branch reads the value that follows the option
 	equals  bool                 // the word can be --name=VALUE
 	joined  bool                 // it reads the value in the same word
-	acts    bool                 // it does something with the value each time, and does not keep it
+	acts    bool                 // it uses the value each time, and does not store it
 	operand *Argument            // in the branch for other words: the word
 	stored  *Argument            // the operand that this branch stores
 	key     string               // the variable that has the word, or ""
@@ -125,7 +125,7 @@ func (r *reader) decide(cond *syntax.Stmt, truth bool, then, otherwise []*syntax
 	r.frame.shifted = max(r.frame.shifted, taken)
 }
 
-// literals reads x=local in the branch for a missing argument, if the other branch has x=$1.
+// literals reads the default of an argument, such as x=local in the branch without it, if the other branch has x=$1.
 func (r *reader) literals(list []*syntax.Stmt) {
 	assignedIn(list, func(name, text string, _ syntax.Pos) {
 		if a := r.byVariable[name]; a != nil && a.Default == nil && a.place > 0 {
@@ -304,7 +304,7 @@ func (r *reader) set(c *syntax.CallExpr, certain bool) {
 	}
 }
 
-// forLoop reads a for loop over other things than options. In select, the words are the choices of a question.
+// forLoop reads a for loop that is not over options. In select, the words are the choices of a question.
 func (r *reader) forLoop(c *syntax.ForClause) {
 	loop, isWords := c.Loop.(*syntax.WordIter)
 	switch {

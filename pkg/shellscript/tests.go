@@ -80,9 +80,9 @@ func bracketed(c *syntax.CallExpr) []*syntax.Word {
 	return nil
 }
 
-// joined returns the facts that are certain if "or" or "and" joins two conditions. A script that ends if one of several
-// things is missing needs all of them. If it ends only without all of them, it needs none for certain. Words that are
-// compared one by one are a choice.
+// joined returns the facts that are certain if "or" or "and" joins two conditions. A script that ends if one of
+// several arguments is missing needs all of them. If it ends only if all of them are missing, no single one is
+// certainly needed. Words that are compared one by one are a choice.
 func joined(x, y []test, or, truth bool) []test {
 	list := append(x, y...)
 	one := func(t test) bool { return t.kind == isOther && t.name() != "" && t.name() == list[0].name() }
@@ -157,7 +157,7 @@ func expression(x syntax.Node, truth bool) []test {
 	return nil
 }
 
-// kinds are the tests of files and of texts. Each establishes its kind if it is false.
+// kinds are the tests of files and of texts. If a test is false, the fact of its kind is true.
 var kinds = map[string]testKind{"-n": isEmpty, "-f": isNoFile, "-e": isNoFile, "-r": isNoFile, "-s": isNoFile,
 	"-d": isNoDirectory}
 

@@ -209,7 +209,7 @@ func calls(list []*syntax.Stmt, names ...string) (found bool) {
 	return found
 }
 
-// expands reports whether the text of a word can contain that of a parameter of a kind.
+// expands reports whether a word contains an expansion of a parameter whose name is accepts.
 func expands(w *syntax.Word, is func(name string) bool) (found bool) {
 	if w != nil {
 		syntax.Walk(w, func(n syntax.Node) bool {

@@ -30,7 +30,8 @@ const (
 
 func (s signal) String() string { return strings.ToLower(string(s)) }
 
-// env returns the name and value of a variable of the exporters: that of the signal, or else that of all signals.
+// env returns the name and value of a variable of the exporters: the variable of the signal, or else the one of all
+// signals.
 func (s signal) env(name string) (variable, value string) {
 	variable = "OTEL_EXPORTER_OTLP_" + string(s) + "_" + name
 	if value = os.Getenv(variable); value == "" {

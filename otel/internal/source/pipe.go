@@ -15,7 +15,7 @@ const (
 
 // A Pipe reads lines as fast as a server writes them. Above a limit it drops the newest ones, unless it may wait.
 type Pipe struct {
-	other  io.Writer // gets the lines that are not of a record
+	other  io.Writer // gets the lines that do not belong to a record
 	waits  bool
 	report Report
 
@@ -69,7 +69,7 @@ func (p *Pipe) add(e *trail.Entry) error {
 	return nil
 }
 
-// pass writes a line that is not of a record, such as one of the server's log.
+// pass writes a line that does not belong to a record, such as a line of the server's log.
 func (p *Pipe) pass(e *trail.Entry) {
 	p.mu.Lock()
 	p.counts.Skipped++

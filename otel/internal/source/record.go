@@ -30,7 +30,7 @@ type record struct {
 	seen   os.FileInfo // the current file, when it was read to its end
 	report Report
 	counts *Counts
-	warned bool // of lines that are not of a record
+	warned bool // of lines that do not belong to a record
 }
 
 // gone reports whether the record has no file.

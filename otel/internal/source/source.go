@@ -7,7 +7,7 @@ import "mcp-bash/pkg/events/trail"
 
 // Counts are the lines that a source could not return.
 type Counts struct {
-	Skipped int64 // not of a record: another text, or too long
+	Skipped int64 // not lines of a record: another text, or too long
 	Dropped int64 // removed or overtaken before they were read
 }
 

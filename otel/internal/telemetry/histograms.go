@@ -79,7 +79,7 @@ func (h *Histograms) Add(e *trail.Entry) {
 			s = h.of(l, operations, l.operation(otherTool), otherTool)
 		}
 	}
-	if s == nil { // so many that the texts cannot be those of a server
+	if s == nil { // so many series cannot come from a real server
 		return
 	}
 	at, _ := slices.BinarySearch(metrics.Bounds(), l.Took.Seconds())
@@ -87,8 +87,8 @@ func (h *Histograms) Add(e *trail.Entry) {
 	s.Sum += l.Took.Seconds()
 }
 
-// of returns the series of a line, or nil if there are too many. A name that no tool has answered to can be
-// any text of a client.
+// of returns the series of a line, or nil if there are too many. Names that no tool has answered to are left out,
+// because a client can send any text.
 func (h *Histograms) of(l *line, metric string, attributes []attribute.KeyValue, name string) *series {
 	var labels [][2]string
 	for _, a := range attributes {

@@ -20,8 +20,8 @@ import (
 // scope is the source of the spans, metrics and log records.
 var scope = instrumentation.Scope{Name: "mcp-bash", Version: cli.Version}
 
-// Spans returns the spans of an entry: none, that of the request, or also that of its script. They are made here
-// because a tracer of the SDK would choose other ids.
+// Spans returns the spans of an entry: none, the span of the request, or the spans of the request and its script.
+// They are made here because a tracer of the SDK would choose other ids.
 func (r *Resources) Spans(e *trail.Entry) []sdktrace.ReadOnlySpan {
 	l := newLine(e)
 	if !l.isRequest() || !l.trace.IsValid() {
@@ -104,7 +104,7 @@ func links(c trace.SpanContext) []sdktrace.Link {
 	return []sdktrace.Link{{SpanContext: c}}
 }
 
-// timeOf returns the time of a line, or that of reading it.
+// timeOf returns the time of a line, or the current time if it has none.
 func (l *line) timeOf() time.Time {
 	if l.Time.IsZero() {
 		return time.Now()

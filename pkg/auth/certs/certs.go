@@ -19,7 +19,7 @@ import (
 // A Config names the files, in PEM.
 type Config struct {
 	Cert, Key string
-	ClientCA  string            // certificates that sign those of clients; "": clients need none
+	ClientCA  string            // authorities of client certificates; "": clients need no certificate
 	Log       func(line string) // receives a line when files change
 	Now       func() time.Time  // nil: [time.Now]
 }
@@ -161,7 +161,7 @@ func (f *Files) build(of state) *tls.Config {
 	if f.ClientCA != "" {
 		config.ClientCAs, config.ClientAuth = of.clients.Value, tls.VerifyClientCertIfGiven
 		if of.clients.Fault != nil {
-			config.ClientCAs = x509.NewCertPool() // accepts nobody; nil would accept the authorities of the system
+			config.ClientCAs = x509.NewCertPool() // accepts no client; nil would accept the authorities of the system
 		}
 		config.SessionTicketsDisabled = true // a resumed session would skip a new list of authorities
 	}

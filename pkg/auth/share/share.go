@@ -53,7 +53,7 @@ func Nobody(name string) string {
 	return nobody + name
 }
 
-// nobody begins the keys of owners without an identity. Keys of identities begin with a quote.
+// nobody is the prefix of the keys of owners without an identity. Keys of identities begin with a quote.
 const nobody = "nobody "
 
 // Half returns how much one owner may have of a size, so that others find room.
@@ -90,7 +90,7 @@ type line[C comparable] struct {
 	clients []C
 }
 
-// Add lets a client wait. Its turn comes after that of the other clients of its owner.
+// Add lets a client wait. Its turn comes after the other clients of its owner.
 func (t *Turns[C]) Add(owner string, c C) {
 	i := t.index(owner)
 	if i < 0 {

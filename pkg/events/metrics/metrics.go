@@ -82,7 +82,8 @@ func (m *Metrics) Emit(e *events.Event) error {
 // Ready implements [events.Sink].
 func (m *Metrics) Ready() error { return nil }
 
-// toolOf returns the label of a tool. A name that no tool has answered to can be any text of a client.
+// toolOf returns the label of a tool. Names that no tool has answered to are left out, because a client can send any
+// text.
 func (m *Metrics) toolOf(e *events.Event) string {
 	name := e.Target.Name
 	switch {

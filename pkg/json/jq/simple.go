@@ -159,7 +159,8 @@ func isTruthy(v json.RawMessage) bool {
 	return !rawjson.Absent(v) && string(v) != "false"
 }
 
-// from follows the step. The result is nil for a missing value and below null.
+// from returns the member or element of a value that the step names. It returns nil if it is missing or the value is
+// null.
 func (next step) from(value json.RawMessage) (json.RawMessage, error) {
 	switch kind := rawjson.KindOf(value); {
 	case kind == rawjson.Null || kind == rawjson.Invalid:

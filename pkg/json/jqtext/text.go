@@ -38,7 +38,7 @@ func Normal(v json.RawMessage) json.RawMessage {
 	return rawjson.Layout{Quote: appendString}.Append(make([]byte, 0, len(v)), v)
 }
 
-// isEscaped reports whether a string can have another form than that of SDK-18.
+// isEscaped reports whether a string may lack the form of SDK-18.
 func isEscaped(quoted []byte) bool {
 	return bytes.IndexByte(quoted, '\\') >= 0 || bytes.IndexByte(quoted, 0x7f) >= 0
 }

@@ -74,7 +74,7 @@ type Config struct {
 	Console *console.Console
 	Limits  *project.Limits
 	After   func(m *Method) // is called after each request
-	Events  events.Sink     // nil: nobody wants to know of requests
+	Events  events.Sink     // nil: requests are not reported
 	// Recorded means that answers have the id of their request, because there is a record of it.
 	Recorded bool
 	Handle   Handler // answers the requests; nil: their protocols do
@@ -112,7 +112,7 @@ type Outcome int
 // The outcomes.
 const (
 	Run       Outcome = iota // the caller runs the request
-	Queued                   // it runs later, on another goroutine; if Shared, the caller runs it now
+	Queued                   // another goroutine runs it later; if Shared, the caller runs it, and Run waits
 	Duplicate                // its id is in use
 	Refused                  // too many requests are waiting
 )

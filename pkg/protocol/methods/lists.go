@@ -148,7 +148,7 @@ type pageOf struct {
 	cached string        // if not "", the result has ttlMs and this cacheScope in every revision
 }
 
-// page answers a list request with a page.
+// page answers a list request with the page that the request's cursor and limit select.
 func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 	cursor, err := cursorOf(&r.Params)
 	if err != nil {

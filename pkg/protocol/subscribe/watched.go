@@ -34,7 +34,7 @@ type watches struct {
 	// An unsubscribe also ends a subscription whose request arrived earlier and still reads the
 	// resource (RES-146a).
 	arrivals     uint64                    // number of subscribes and unsubscribes that have arrived
-	reading      map[*calls.Request]uint64 // the arrival of each subscribe that still reads
+	reading      map[*calls.Request]uint64 // subscribes that still read, with their number in arrivals
 	unsubscribed map[uint64]uint64         // the last unsubscribe of a URI, by its hash; empty while none reads
 	seed         maphash.Seed
 }
@@ -236,7 +236,7 @@ const (
 
 // poll checks the watched resources in rounds, until no resource is watched. An unchanged file costs one stat. All
 // other resources are read. A slow read delays only resources that wait for one of the reads, and later rounds skip
-// it until it is done.
+// the slow resource until its read ends.
 func (w *watches) poll(interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

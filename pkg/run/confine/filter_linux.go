@@ -326,7 +326,7 @@ func sockets(p *Profile) []denial {
 	if !slices.Contains(p.Connect, portDNS) {
 		list = append(list, internet(isType(unix.SOCK_DGRAM)))
 	}
-	// Landlock controls connect(2), and MSG_FASTOPEN connects without it.
+	// Landlock controls only connect(2), but a send with MSG_FASTOPEN also connects.
 	return append(list, refused(unix.SYS_SENDTO, has(3, unix.MSG_FASTOPEN)),
 		refused(unix.SYS_SENDMSG, has(2, unix.MSG_FASTOPEN)), refused(unix.SYS_SENDMMSG, has(3, unix.MSG_FASTOPEN)))
 }

@@ -286,7 +286,7 @@ var changingCommands = []uint32{
 
 // start records starting a program, and the interpreter of its first line.
 func (c *call) start(dir int32, pointer, flags uint64) {
-	if flags&execCheck != 0 { // only checks
+	if flags&execCheck != 0 { // the call starts nothing
 		return
 	}
 	t, ok := c.findAt(dir, pointer, flags&unix.AT_SYMLINK_NOFOLLOW == 0, flags)

@@ -70,7 +70,7 @@ type Argument struct {
 	Required    bool     `json:"required,omitempty"`
 	Repeat      bool     `json:"repeat,omitempty"`
 	Dashes      bool     `json:"dashes,omitempty"`
-	Only        bool     `json:"only,omitempty"` // offered only if somebody asks for it by name
+	Only        bool     `json:"only,omitempty"` // offered only if it is selected by name
 	Destructive bool     `json:"destructive,omitempty"`
 	Unconfirmed []string `json:"unconfirmed,omitempty"` // guessed members
 }

@@ -192,7 +192,7 @@ func argument(name, says string) recipe.Argument {
 	return recipe.Argument{Name: name, Type: "string", Pattern: value, Description: text}
 }
 
-// isProperty matches a name that can be that of a property.
+// isProperty matches valid names of properties.
 var isProperty = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // parsePackage reads the scripts of a package.json. Scripts that npm runs by itself are left out.

@@ -246,7 +246,7 @@ func isNamed(a *recipe.Argument, names []string) bool {
 	})
 }
 
-// choose selects the arguments of the recipe that the tool offers, and records why it leaves out each other one.
+// choose selects the arguments of the recipe that the tool offers, and records why it leaves out each of the others.
 func (t *Tool) choose(s Selection) error {
 	if err := unknownName(t.Recipe, s); err != nil {
 		return err

@@ -152,7 +152,7 @@ type unread struct {
 
 	mu   sync.Mutex
 	of   share.Usage   // bytes
-	room chan struct{} // closed when there can be room again; nil: nobody waits
+	room chan struct{} // closed when there can be room again; nil: no request waits
 }
 
 // full reports whether the answers of an owner take more than its share.

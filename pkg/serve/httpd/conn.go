@@ -71,7 +71,7 @@ func (c *timedConn) gather(buffer *[]byte, do func()) {
 func (c *timedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && !c.used.Load() {
-		// The system may have received a request after it was asked the last time.
+		// The system may have received a request since the last read.
 		if n = readNow(c.Conn, p); n > 0 {
 			err = nil
 		}

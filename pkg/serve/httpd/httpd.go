@@ -56,7 +56,7 @@ type Config struct {
 	Project  *project.Project
 	Console  *console.Console
 	Server   *protocol.Server
-	Metrics  *metrics.Metrics // nil: nobody reads them
+	Metrics  *metrics.Metrics // nil: metrics are off
 
 	guard func(http.Handler) http.Handler // set by tests, in place of Gate
 	// challenge returns the value of WWW-Authenticate for a token that lacks a scope.

@@ -284,7 +284,7 @@ func (x *task) handOver(knows bool) *calls.Answer {
 		a = x.state()
 	}
 	a.Done = func(sent bool) {
-		if !sent { // nobody knows the task
+		if !sent { // the client does not know the task
 			x.stop(nil)
 		}
 	}

@@ -53,7 +53,7 @@ func New(keys [][]byte) Sealer {
 	})}
 }
 
-// Seal returns the sealed text. [Sealer.Open] needs the same bound.
+// Seal returns the sealed text. bound is not part of the text, but [Sealer.Open] needs the same one.
 func (s Sealer) Seal(text, bound []byte) string {
 	return base64.RawURLEncoding.EncodeToString(s.aeads()[0].Seal(nil, nil, text, bound))
 }

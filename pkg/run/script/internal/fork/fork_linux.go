@@ -116,8 +116,8 @@ func collect(pid int) {
 	}
 }
 
-// limit returns the limit on open files of programs, nil for that of this process. Go raises its own limit at the
-// start, and restores the first one for programs, unless somebody has changed it since.
+// limit returns the limit on open files for programs; nil: the limit of this process. Go raises the limit of this
+// process at the start. It restores the first limit for programs, unless the limit was changed since.
 func limit() *unix.Rlimit {
 	var now unix.Rlimit
 	first := firstLimit()

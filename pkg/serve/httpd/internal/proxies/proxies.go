@@ -183,7 +183,7 @@ func forwarded(h http.Header) iter.Seq[string] {
 }
 
 // parseForwarded returns the parameter for of each element, or "" where it is missing. An element is a list of
-// parameters, and an element without any does not count.
+// parameters, and elements without parameters are ignored.
 func parseForwarded(text string) (hops []string, ok bool) {
 	hop, parameters, hasFor := "", 0, false
 	for {

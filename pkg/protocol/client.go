@@ -187,8 +187,7 @@ type Ending = session.Ending
 // request. All methods are safe for concurrent use.
 type Connection interface {
 	Sink
-	// AwaitRoom waits until the client's messages may be accepted. It is called between the
-	// elements of a batch.
+	// AwaitRoom waits until the client's messages may be accepted. It is called between the elements of a batch.
 	AwaitRoom()
 	// End ends the connection. Only the first call has an effect.
 	End(Ending)

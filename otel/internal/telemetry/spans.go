@@ -104,7 +104,7 @@ func links(c trace.SpanContext) []sdktrace.Link {
 	return []sdktrace.Link{{SpanContext: c}}
 }
 
-// timeOf returns the time of a line, or the current time if it has none.
+// timeOf returns the time of a line, or the current time if the line has no time.
 func (l *line) timeOf() time.Time {
 	if l.Time.IsZero() {
 		return time.Now()

@@ -167,8 +167,8 @@ func (t *file) lastEnded() ([]byte, error) {
 	return last, nil
 }
 
-// lastLine returns the last whole line of a file, without its end, and the size of all whole lines. The line is nil if
-// there is none.
+// lastLine returns the last whole line of a file, without its end, and the size of all whole lines. The line is nil
+// if the file has no whole line.
 func lastLine(f *os.File, size int64) (line []byte, whole int64, err error) {
 	from := max(size-2*events.MaxLine, 0) // a whole line and a torn one
 	tail := make([]byte, size-from)

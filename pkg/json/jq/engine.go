@@ -108,8 +108,7 @@ func (e *engine) apply(value json.RawMessage, emit func(json.RawMessage) error) 
 	}
 }
 
-// inputs returns the input that the program has not read yet, for the functions input and
-// inputs.
+// inputs returns the input that the program has not read yet, for the functions input and inputs.
 type inputs struct{ source *source }
 
 // Next implements gojq.Iter.

@@ -71,8 +71,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// FuzzLayout checks that every layout writes the same document, and writes its own output
-// unchanged.
+// FuzzLayout checks that every layout writes the same document, and writes its own output unchanged.
 func FuzzLayout(f *testing.F) {
 	for _, seed := range documents {
 		f.Add([]byte(seed))

@@ -65,8 +65,7 @@ func TestAppendGoNumber(t *testing.T) {
 	}
 }
 
-// FuzzNumber checks that a printed number is JSON, has the same value, and is printed
-// unchanged.
+// FuzzNumber checks that a printed number is JSON, has the same value, and is printed unchanged.
 func FuzzNumber(f *testing.F) {
 	for _, seed := range []string{"0", "-0.0", "1e3", "1E-7", "123456789012345678901234567890",
 		"1.7976931348623157e308", "5e-324", "1e21", "9007199254740993.0"} {

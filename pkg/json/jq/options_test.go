@@ -106,8 +106,7 @@ func TestParseOptionsErrors(t *testing.T) {
 	}
 }
 
-// FuzzOptions checks that any command line is accepted or is a usage error, and that no word
-// is lost.
+// FuzzOptions checks that any command line is accepted or is a usage error, and that no word is lost.
 func FuzzOptions(f *testing.F) {
 	for _, seed := range []string{"-rc\n.a\nfile", "--arg\na\nb\n.", "-L\x00dir", "--args\n.\na\n--\n-b", "--indent\n7",
 		"-Ldir\n--argjson\na\n{}"} {

@@ -16,8 +16,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// version is the output of --version: the version of jq that the program is compatible with,
-// then its own name.
+// version is the output of --version: the version of jq that the program is compatible with, then its own name.
 const version = "jq-1.7.1-mcp-bash"
 
 // The exit codes of the program, which are the same as jq's.

@@ -90,9 +90,8 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// FuzzSimple compares simple filters with gojq. It ignores intended differences: strings
-// indexed by number (SDK-210), the order of members (SDK-16) and digits inside containers
-// (SDK-205).
+// FuzzSimple compares simple filters with gojq. It ignores intended differences: strings indexed by number (SDK-210),
+// the order of members (SDK-16) and digits inside containers (SDK-205).
 func FuzzSimple(f *testing.F) {
 	for i, filter := range []string{
 		".", ".name", ".n[0]", `."a b"`, `.a.b.c[1].d`, `.s // "d"`, ".z // empty", ".i[9] // 5", ".x // -3",

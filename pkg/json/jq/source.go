@@ -14,8 +14,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A source reads the input according to the flags: the values or lines of the files,
-// one by one or all at once.
+// A source reads the input according to the flags: the values or lines of the files, one by one or all at once.
 type source struct {
 	options    *options
 	files      []string // not read yet; "-" is standard input
@@ -28,9 +27,8 @@ type source struct {
 	over   bool
 }
 
-// next returns the next value, which is valid until the next call. The error is io.EOF at
-// the end, and an [*inputError] for invalid JSON. After that error, the input counts as
-// ended.
+// next returns the next value, which is valid until the next call. The error is io.EOF at the end, and an
+// [*inputError] for invalid JSON. After that error, the input counts as ended.
 func (s *source) next() (json.RawMessage, error) {
 	if s.over {
 		return nil, io.EOF
@@ -263,8 +261,7 @@ func (r *reader) advance(length int) {
 	r.column += utf8.RuneCount(passed)
 }
 
-// lineNumber returns the value of input_line_number: the number of newlines up to the end of
-// the last value's line.
+// lineNumber returns the value of input_line_number: the number of newlines up to the end of the last value's line.
 func (r *reader) lineNumber() int {
 	if bytes.HasPrefix(bytes.TrimLeft(r.buf[r.start:], " \t\r"), []byte{'\n'}) {
 		return r.lines + 1

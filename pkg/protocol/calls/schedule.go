@@ -308,8 +308,7 @@ func (q *Requests) forget(r *Request) {
 	}
 }
 
-// awaitTurn waits until a request of a shared server has a slot. It returns false if the request
-// ended before.
+// awaitTurn waits until a request of a shared server has a slot. It returns false if the request ended before.
 func (q *Requests) awaitTurn(r *Request) bool {
 	select {
 	case <-r.turn:

@@ -186,8 +186,7 @@ func (l *Lists) watch() {
 	}
 }
 
-// check notifies the clients of each family that has changed. An idle check does not run the
-// project's register.sh.
+// check notifies the clients of each family that has changed. An idle check does not run the project's register.sh.
 func (l *Lists) check(occasion registry.Poll) {
 	clients := l.all()
 	if !slices.ContainsFunc(clients, (*Client).canBeNotified) { // changes are found later, when a client can be notified

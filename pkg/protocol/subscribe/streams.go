@@ -72,8 +72,7 @@ func (c *Client) listen(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	return &calls.Answer{Open: true}, nil
 }
 
-// watchFor subscribes a stream to resources, and returns the readable ones, as the request names
-// them.
+// watchFor subscribes a stream to resources, and returns the readable ones, as the request names them.
 func (c *Client) watchFor(ctx context.Context, st *stream, uris json.RawMessage) ([]string, error) {
 	var found []string
 	for v := range rawjson.Elements(uris) {

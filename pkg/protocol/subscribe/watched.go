@@ -31,8 +31,7 @@ type watches struct {
 	bytes   int // of the URIs
 	polling bool
 
-	// An unsubscribe also ends a subscription whose request arrived earlier and still reads the
-	// resource (RES-146a).
+	// An unsubscribe also ends a subscription whose request arrived earlier and still reads the resource (RES-146a).
 	arrivals     uint64                    // number of subscribes and unsubscribes that have arrived
 	reading      map[*calls.Request]uint64 // subscribes that still read, with their number in arrivals
 	unsubscribed map[uint64]uint64         // the last unsubscribe of a URI, by its hash; empty while none reads
@@ -219,8 +218,7 @@ func (w *watches) remove(sub *subscription) {
 	}
 }
 
-// reconsider is called when the list of resources has changed: a URI can have another provider or
-// type, or none.
+// reconsider is called when the list of resources has changed: a URI can have another provider or type, or none.
 func (w *watches) reconsider() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

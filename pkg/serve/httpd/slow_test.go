@@ -16,8 +16,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// H-11: a client that does not read its answer, or its stream, loses the connection. Others notice
-// nothing.
+// H-11: a client that does not read its answer, or its stream, loses the connection. Others notice nothing.
 func TestSlowReaders(t *testing.T) {
 	files := tools(map[string]string{
 		"large": "head -c 6000000 /dev/zero | tr '\\0' x",

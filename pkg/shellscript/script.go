@@ -259,7 +259,7 @@ type reader struct {
 	own         map[*syntax.ParamExp]bool        // expansions in a function or after set --
 	moving      []syntax.Node                    // loops in which $1 changes
 	plain       bool                             // a part of a text reaches an arithmetic expression
-	plainInput  bool                             // the text of read does
+	plainInput  bool                             // a part of the text that read reads reaches one
 	met         map[*syntax.ParamExp][]*Argument // the arguments that expansions have
 	keys        map[*syntax.ParamExp]bool        // expansions of the word that a loop looks at
 	passed      map[string]bool                  // functions that get all arguments of the script

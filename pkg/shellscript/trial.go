@@ -269,7 +269,7 @@ func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 		return !has("-s", "--s")
 	case "mktemp":
 		return !has("/", "-p", "--t")
-	case "sed": // an own script of sed can write files, but the kernel does not let it
+	case "sed": // sed can write files, but the kernel prevents that in a trial
 		return !has("-i", "--i")
 	case "eval": // "$options", which getopt has quoted
 		return len(rest) == 3 && rest[0] == "set" && rest[1] == "--" && p.isGetopt(nameOf(c.Args[3]))

@@ -42,7 +42,7 @@ var (
 // environment makes programs print plain text, without colours and pagers.
 var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
 
-// A drafter makes one recipe.
+// A drafter has the state of one call of [Recipe].
 type drafter struct {
 	*recipe.Recipe
 	taken shellscript.Names // the names of properties

@@ -41,7 +41,7 @@ type Table struct {
 	mu       sync.Mutex
 	running  share.Usage      // by owner
 	byID     map[string]*task // after the hand-over
-	byState  map[string]retry // before it, by the state of an open question
+	byState  map[string]retry // before the hand-over, by the state of an open question
 	answered []*task          // with answers that are kept, the oldest first
 	bytes    int              // of these answers
 }

@@ -176,7 +176,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal, cause
 }
 
 // clientOf returns a key for the client that a request counts for. The key is the owner of the identity, or the
-// address of a stranger without one. The key is "" for a program of this machine.
+// address of a stranger without an identity. The key is "" for a program of this machine.
 func (g *Guard) clientOf(r *http.Request) string {
 	if id := auth.IdentityOf(r.Context()); id != nil || !g.FromStranger(r) {
 		return id.Owner()

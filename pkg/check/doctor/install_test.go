@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/installation"
 )
 
 // record writes the record of install.sh.
@@ -129,7 +130,7 @@ func TestUpgradeSources(t *testing.T) {
 	// install.sh.
 	for _, spoil := range []func() error{
 		func() error { return os.Chmod(filepath.Join(h.root, "install.sh"), 0o777) },
-		func() error { return os.Remove(filepath.Join(h.root, filesList)) },
+		func() error { return os.Remove(filepath.Join(h.root, installation.List)) },
 	} {
 		if err := spoil(); err != nil {
 			t.Fatal(err)

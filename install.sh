@@ -379,7 +379,7 @@ look() {
       'Move the installation away, or use a different --prefix.'
   old=1
   version_of "$dir" && old_version=$reply
-  [ ! -f "$dir/bin/mcp-bash" ] && [ ! -f "$dir/bin/mcp-bash.exe" ] || programs=1
+  [ ! -f "$dir/bin/mcp-bash$exe" ] || programs=1
 }
 
 # --- The new version ----------------------------------------------------------------
@@ -771,8 +771,8 @@ lead() {
     fi
   fi
   if [ -e "$dir" ]; then
-    previous=$old_version.$(date +%s).$$ past=$versions/$previous
-    [ -f "$dir/$list" ] || past=$dir.backup.$(date +%s).$$
+    previous=$old_version.$(date +%s).$$
+    aside "$versions/$previous"
     if [ "$os" != windows ] && mv -- "$new" "$past" && "$versions/$1/bin/mcp-bash" --helper exchange "$past" "$dir" \
       </dev/null 2>/dev/null; then
       new=''
@@ -781,11 +781,17 @@ lead() {
       [ ! -L "$past" ] || mv -- "$past" "$new"
       mv -- "$dir" "$past" || fail "Cannot be moved: $dir"
     fi
-    [ -f "$past/$list" ] || { warn "The old installation does not list its files, and is kept: $past" &&
-      say '  Remove it if nothing in it is yours.'; }
   fi
   [ -z "$new" ] || mv -- "$new" "$dir" || fail "Cannot be put in place: $dir"
   heed_signals
+}
+
+# aside NAME sets past to the new name of the old installation: NAME, or a lasting one if it does not list its files.
+aside() {
+  past=$1
+  [ ! -f "$dir/$list" ] || return 0
+  past=$dir.backup.$(date +%s).$$
+  warn "The old installation does not list its files, and is kept: $past"
 }
 
 # put_in_place makes $tree the present version. The version before it stays, because its servers may still run, and
@@ -818,13 +824,7 @@ have() {
 }
 
 # native PATH prints a path as programs of this system write it.
-native() {
-  if [ "$os" = windows ] && has cygpath; then
-    cygpath -am -- "$1"
-  else
-    printf '%s\n' "$1"
-  fi
-}
+native() { [ "$os" = windows ] && has cygpath && cygpath -am -- "$1" || printf '%s\n' "$1"; }
 
 # --- The two jobs -------------------------------------------------------------------------
 
@@ -904,12 +904,9 @@ uninstall() {
       printf '{"managed":true,"source":"uninstall"}\n' >"$tree/$marker"
       version=kept
       put_in_place
-    elif [ -f "$dir/$list" ]; then
-      mv -- "$dir" "$stage/gone" || fail "Cannot be removed: $dir"
     else
-      past=$dir.backup.$(date +%s).$$
-      mv -- "$dir" "$past" || fail "Cannot be moved to $past: $dir"
-      warn "The old installation does not list its files, and is kept: $past"
+      aside "$stage/gone"
+      mv -- "$dir" "$past" || fail "Cannot be removed: $dir"
     fi
     ok "Removed $dir${kept:+, but for what is yours}"
   fi

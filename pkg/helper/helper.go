@@ -48,8 +48,7 @@
 //	                    content in (see httpRequest); the status code, a newline and
 //	                    the content of the answer out, for the other programs.
 //	                    1 there is no answer.
-//	exchange PATH PATH  exchanges the two, for install.sh (CLI-1710). 1 the system
-//	                    cannot.
+//	exchange PATH PATH  exchanges the two (CLI-1710). 1 the system cannot.
 //	check, link, unlink a step of install.sh (package installation)
 //
 // These helpers define the results. A copy of the SDK without our programs uses

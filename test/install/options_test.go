@@ -294,7 +294,8 @@ func TestUninstallWithoutProgram(t *testing.T) {
 		u.has("2.0.0")
 		spoil(u, u.path(".local/share/mcp-bash/bin/mcp-bash"))
 		r := u.installs("--uninstall")
-		if _, err := os.Lstat(u.dir()); err == nil || !strings.Contains(r.out, "Remove by hand: links to it in "+u.path(".local/bin")) {
+		want := "Remove by hand: links to it in " + u.path(".local/bin")
+		if _, err := os.Lstat(u.dir()); err == nil || !strings.Contains(r.out, want) {
 			t.Errorf("%s: %v, %s", name, err, r.out)
 		}
 		if _, err := os.Readlink(u.path(".local/bin/mcp-bash")); err != nil {

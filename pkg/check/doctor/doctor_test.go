@@ -72,7 +72,8 @@ func tree(t testing.TB, version string) map[string]string {
 	files := map[string]string{"VERSION": version + "\n", "sdk/tool-sdk.sh": "", "lib/x.sh": "",
 		"install.sh": string(installer)}
 	for _, name := range cli.Programs {
-		files["bin/"+name] = fmt.Sprintf("#!/bin/sh\ncase $1$2 in\n--version) echo %s %s ;;\n*exchange) exit 1 ;;\nesac\n", name, version)
+		const program = "#!/bin/sh\ncase $1$2 in\n--version) echo %s %s ;;\n*exchange) exit 1 ;;\nesac\n"
+		files["bin/"+name] = fmt.Sprintf(program, name, version)
 	}
 	return files
 }

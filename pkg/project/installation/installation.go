@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -250,8 +249,10 @@ func startFiles(shell string) []string {
 // addLines has new shells find the commands and completions, and prints what comes next.
 func (j *job) addLines() {
 	path, completion := j.lines()
+	dirs := filepath.SplitList(os.Getenv("PATH"))
 	isBin := func(dir string) bool { return fsys.Same(dir, j.bin) }
-	onPath := slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), isBin)
+	hasCommand := func(dir string) bool { return exists(dir+"/mcp-bash") && !exists(dir+"/mcp-bash/.") }
+	onPath, first := slices.ContainsFunc(dirs, isBin), slices.IndexFunc(dirs, hasCommand)
 	name, changed := filepath.Base(os.Getenv("SHELL")), ""
 	files := startFiles(name)
 	for _, file := range files {
@@ -262,8 +263,8 @@ func (j *job) addLines() {
 	if name == "zsh" && exists(j.data+zshFolder+"/_mcp-bash") && j.add(files[0], completion) {
 		changed = files[0]
 	}
-	if first, err := exec.LookPath("mcp-bash"); err == nil && j.fact["exe"] == "" && !isBin(filepath.Dir(first)) {
-		j.warn("Another mcp-bash comes first on PATH: %s", first)
+	if first >= 0 && !isBin(dirs[first]) {
+		j.warn("Another mcp-bash comes first on PATH: %s/mcp-bash", dirs[first])
 	}
 	j.say("\nInstallation complete!")
 	command := "mcp-bash" // or its path, if no shell finds it

@@ -29,9 +29,10 @@ func newUser(t *testing.T, facts ...string) *user {
 	t.Setenv("HOME", home)
 	t.Setenv("SHELL", "/bin/zsh")
 	t.Setenv("PATH", "/usr/bin")
-	u := &user{t: t, home: home, facts: append([]string{"dir=" + home + "/data/mcp-bash", "tree=" + home + "/data/mcp-bash",
-		"bin=" + home + "/bin", "data=" + home + "/data", "path=" + home + "/bin", "home=" + home, "modify=1", "bad=✗",
-		"good=✓", "warned=⚠"}, facts...)}
+	tree := home + "/data/mcp-bash"
+	u := &user{t: t, home: home, facts: append([]string{"dir=" + tree, "tree=" + tree, "bin=" + home + "/bin",
+		"data=" + home + "/data", "path=" + home + "/bin", "home=" + home, "modify=1", "bad=✗", "good=✓"},
+		facts...)}
 	list := ""
 	for _, name := range []string{"bin/mcp-bash", "bin/mcp-doctor.exe", "bin/mcp-jq", "share/man/man1/mcp-bash.1",
 		"share/zsh/site-functions/_mcp-bash", "share/skills/mcp-bash/SKILL.md", "share/llms.txt"} {
@@ -83,7 +84,8 @@ func TestLinks(t *testing.T) {
 		if got := strings.Join(u.made(), " "); code != 0 || got != want || !strings.Contains(out, "Installation complete!") {
 			t.Errorf("%d, %s: %s", code, got, out)
 		}
-		if rc := u.read(".zshrc"); strings.Count(rc, "\n") != 4 || !strings.Contains(rc, "\nexport PATH=\"$HOME/bin:$PATH\"\n") ||
+		if rc := u.read(".zshrc"); strings.Count(rc, "\n") != 4 ||
+			!strings.Contains(rc, "\nexport PATH=\"$HOME/bin:$PATH\"\n") ||
 			!strings.Contains(rc, "\nfpath=(\"$HOME/data/zsh/site-functions\" $fpath); ") {
 			t.Errorf("%s", rc)
 		}
@@ -99,7 +101,8 @@ func TestCheck(t *testing.T) {
 	u := newUser(t)
 	u.write("bin/mcp-bash", "#!/bin/sh\n")
 	for _, verb := range []string{"check", "link"} {
-		if code, out := u.runs(verb); code != 1 || out != "✗ In the way of a command, and not a link: "+u.home+"/bin/mcp-bash\n" {
+		want := "✗ In the way of a command, and not a link: " + u.home + "/bin/mcp-bash\n"
+		if code, out := u.runs(verb); code != 1 || out != want {
 			t.Errorf("%s: %d, %s", verb, code, out)
 		}
 	}

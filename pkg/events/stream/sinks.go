@@ -167,8 +167,8 @@ func (t *file) lastEnded() ([]byte, error) {
 	return last, nil
 }
 
-// lastLine returns the last whole line of a file, without its end, and the size of all whole lines. The line is nil
-// if the file has no whole line.
+// lastLine returns the last whole line of a file, without its end, and the size of all whole lines. The line is nil if
+// the file has no whole line.
 func lastLine(f *os.File, size int64) (line []byte, whole int64, err error) {
 	from := max(size-2*events.MaxLine, 0) // a whole line and a torn one
 	tail := make([]byte, size-from)
@@ -266,7 +266,7 @@ type receiver struct {
 
 const (
 	patience      = 500 * time.Millisecond
-	glance        = 10 * time.Millisecond // of later attempts
+	glance        = 10 * time.Millisecond // of the attempts that follow
 	pause         = time.Second           // between attempts
 	journalSocket = "/run/systemd/journal/socket"
 )
@@ -318,7 +318,7 @@ func (r *receiver) send(line []byte) error {
 	var err error
 	if len(r.rest) > 0 {
 		n, err = r.conn.Write(r.rest)
-		r.rest, n = r.rest[n:], 0 // n counts bytes of line
+		r.rest, n = r.rest[n:], 0 // n is of line
 	}
 	if err == nil {
 		r.last = nil

@@ -247,8 +247,8 @@ func checkName(what, name string) error {
 	case toolnames.IsPortable(name):
 		return cli.Usagef("Invalid %s name: %s is a device on Windows; choose another", what, name)
 	}
-	return cli.Usagef("Invalid %s name: use alphanumerics, underscore, dash only (1-64 chars); "+
-		"no dots, paths, or traversal (Some clients including Claude Desktop rejects dots).", what)
+	return cli.Usagef("Invalid %s name: use 1 to 64 letters, digits, underscores and dashes. "+
+		"A path is not a name, and some clients, such as Claude Desktop, reject dots.", what)
 }
 
 // IsFileName reports whether a name is a valid file name on every system.

@@ -100,6 +100,9 @@ newline='
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
+# quoted TEXT sets reply to the text as a word of the shell.
+quoted() { reply=\'$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")\'; }
+
 # start_of FILE sets reply to at most 4096 bytes of a regular file. A pipe or a device would never end.
 start_of() {
   reply=''
@@ -226,6 +229,7 @@ enter() {
 places() {
   [ -d "${HOME-}" ] || fail 'HOME is not set to a directory'
   enter "$HOME" && home=$reply
+  case ${ZDOTDIR-} in /*) zsh_home=$ZDOTDIR ;; *) zsh_home=$HOME ;; esac
   bin=${XDG_BIN_HOME:-$HOME/.local/bin} data=${XDG_DATA_HOME:-$HOME/.local/share} here=''
   case $0 in */install.sh | install.sh) here=$(CDPATH='' cd -P -- "$(dirname -- "$0")" && pwd -P) || here='' ;; esac
   if [ -n "$prefix" ]; then
@@ -235,6 +239,7 @@ places() {
     by_prefix=${data%/share}/bin
     [ "$(readlink "$by_prefix/mcp-bash" 2>/dev/null)" != "$data/mcp-bash/bin/mcp-bash" ] || bin=$by_prefix
   fi
+  bin_given=$bin
   case $bin in *:*) misused "A colon separates directories in PATH, and cannot be in this one: $bin" ;; esac
   enter "$bin" && bin=$reply
   enter "$data" && data=$reply
@@ -260,7 +265,7 @@ abandoned() {
 # waits for the lock as many seconds as the environment allows, by default none. Only this user can change anything
 # in $versions, so everything there comes from this script.
 begin() {
-  locked=''
+  locked='' making=''
   trap cleanup EXIT
   heed_signals
   if exposed "$data"; then
@@ -283,6 +288,7 @@ begin() {
   done
   locked=1
   rm -rf -- "$stage" && mkdir -- "$stage" || fail "Cannot be written to: $versions"
+  each_start_file remove_copy
   if [ ! -e "$dir" ] && [ ! -L "$dir" ]; then # a run was killed before it put a complete version in its place
     for left in "$versions"/*/; do
       [ ! -f "$left$marker" ] || { left=${left%/} && lead "${left##*/}" && break; }
@@ -298,6 +304,7 @@ heed_signals() {
 
 cleanup() {
   trap '' HUP INT TERM
+  [ -z "$making" ] || rm -f -- "$making"
   [ -z "$locked" ] || rm -rf -- "$stage" "$lock"
   rmdir -- "$versions" 2>/dev/null || :
 }
@@ -379,7 +386,7 @@ look() {
       'Move the installation away, or use a different --prefix.'
   old=1
   version_of "$dir" && old_version=$reply
-  [ ! -f "$dir/bin/mcp-bash$exe" ] || programs=1
+  [ ! -f "$dir/bin/mcp-bash" ] && [ ! -f "$dir/bin/mcp-bash.exe" ] || programs=1
 }
 
 # --- The new version ----------------------------------------------------------------
@@ -674,6 +681,11 @@ check_tree() {
   [ -z "$minimum" ] || ! older "$version" "$minimum" || fail "It is version $version, older than $minimum"
   [ -n "$downgrade" ] || [ -z "$old_version" ] || ! older "$version" "$old_version" ||
     stop 3 "Refusing to replace version $old_version with the older $version" 'If that is meant: --allow-downgrade'
+  for file in "$tree"/bin/mcp-*; do
+    command_of "$file"
+    ! is_in_the_way "$place" || fail "In the way of a command, and not a link: $place" \
+      'Move it away, then run this again. Nothing was changed.'
+  done
 }
 
 # member NAME VALUE prints a member of a JSON object. A value with control characters becomes empty.
@@ -771,8 +783,8 @@ lead() {
     fi
   fi
   if [ -e "$dir" ]; then
-    previous=$old_version.$(date +%s).$$
-    aside "$versions/$previous"
+    previous=$old_version.$(date +%s).$$ past=$versions/$previous
+    [ -f "$dir/$list" ] || past=$dir.backup.$(date +%s).$$
     if [ "$os" != windows ] && mv -- "$new" "$past" && "$versions/$1/bin/mcp-bash" --helper exchange "$past" "$dir" \
       </dev/null 2>/dev/null; then
       new=''
@@ -781,17 +793,11 @@ lead() {
       [ ! -L "$past" ] || mv -- "$past" "$new"
       mv -- "$dir" "$past" || fail "Cannot be moved: $dir"
     fi
+    [ -f "$past/$list" ] || { warn "The old installation does not list its files, and is kept: $past" &&
+      say '  Remove it if nothing in it is yours.'; }
   fi
   [ -z "$new" ] || mv -- "$new" "$dir" || fail "Cannot be put in place: $dir"
   heed_signals
-}
-
-# aside NAME sets past to the new name of the old installation: NAME, or a lasting one if it does not list its files.
-aside() {
-  past=$1
-  [ ! -f "$dir/$list" ] || return 0
-  past=$dir.backup.$(date +%s).$$
-  warn "The old installation does not list its files, and is kept: $past"
 }
 
 # put_in_place makes $tree the present version. The version before it stays, because its servers may still run, and
@@ -813,18 +819,242 @@ prune() {
   done
 }
 
-# --- The shell of the user ----------------------------------------------------------------
+# The suffix of a new file until it replaces another one. The next run overwrites the new file of a killed run.
+fresh=.mcp-bash-new
 
-# have PROGRAM STEP has a verified mcp-bash do a step with links and start files (pkg/project/installation). The steps
-# are check (that nothing is in the way of a command), link and unlink.
-have() {
-  printf '%s\n' "dir=$(native "$dir")" "bin=$(native "$bin")" "data=$(native "$data")" "tree=$(native "$tree")" \
-    "path=$bin" "home=$home" "exe=$exe" "modify=$modify_path" "quiet=$quiet" "good=$good" "warned=$warned" "bad=$bad" |
-    MCPBASH_HOME='' "$1" --helper "$2"
+# link TARGET PLACE creates or replaces a link.
+link() {
+  [ ! -L "$2" ] || [ "$(readlink "$2")" != "$1" ] || return 0
+  making=$2$fresh
+  mkdir -p -- "${2%/*}" && rm -f -- "$making" && ln -s -- "$1" "$making" && mv -f -- "$making" "$2"
 }
 
-# native PATH prints a path as programs of this system write it.
-native() { [ "$os" = windows ] && has cygpath && cygpath -am -- "$1" || printf '%s\n' "$1"; }
+# wrap TARGET PLACE creates a script that starts TARGET, for systems without links.
+wrap() {
+  making=$2$fresh
+  quoted "$1"
+  printf '%s\n' '#!/bin/sh' '# mcp-bash managed shim; generated by doctor --fix or install.sh' "exec $reply \"\$@\"" \
+    >"$making" && chmod 755 "$making" && mv -f -- "$making" "$2"
+}
+
+# is_wrapper PLACE: whether the file is such a script. reply is its beginning.
+is_wrapper() {
+  [ ! -L "$1" ] && start_of "$1" || return 1
+  case $reply in *'mcp-bash managed shim'*) return 0 ;; *) return 1 ;; esac
+}
+
+# is_in_the_way PLACE: whether something other than a link or a wrapper of a command is there.
+is_in_the_way() { [ -e "$1" ] && ! is_wrapper "$1" && { [ ! -L "$1" ] || [ -d "$1" ]; }; }
+
+# command_of FILE sets place to that of the command for a program. mcp-jq is for scripts only.
+command_of() { place=${1##*/} place=$bin/${place%.exe}; }
+
+# link_all makes the commands in $bin, and links to what shells and man read in $data. The user may have put programs
+# into the installation, too, which get no links.
+link_all() {
+  say 'Creating symlink...'
+  installed=$newline$(names "$dir/$list")$newline
+  for file in "$dir"/bin/mcp-* "$dir"/share/*/*/*; do
+    place=$data/${file#"$dir/share/"}
+    case $installed in *"$newline${file#"$dir/"}$newline"*) ;; *) continue ;; esac
+    case $os,$file in
+      *,*/mcp-jq | *,"$dir"/share/skills/* | windows,"$dir"/share/*) ;; # of scripts and coding agents, or useless
+      windows,*) command_of "$file" && wrap "$file" "$place" && ok "Wrote wrapper $place → $file" ;;
+      *,"$dir"/bin/*) command_of "$file" && link "$file" "$place" && ok "Symlinked $place → $file" ;;
+      *) if [ -e "$place" ] && [ ! -L "$place" ]; then
+        warn "Left as it is, not a link: $place"
+      else
+        link "$file" "$place"
+      fi ;;
+    esac || fail "Cannot be written: $place"
+  done
+  unlink_dead
+}
+
+# unlink_dead removes our links to missing files.
+unlink_dead() {
+  for place in "$bin"/mcp-* "$data"/bash-completion/completions/mcp-* "$data"/zsh/site-functions/_mcp-bash \
+    "$data"/fish/vendor_completions.d/mcp-*.fish "$data"/man/man1/mcp-*.1; do
+    if [ -L "$place" ]; then
+      target=$(readlink "$place")
+    else
+      is_wrapper "$place" || continue
+      target=$(printf '%s\n' "$reply" | sed -n "s/^exec '\(.*\)' .*/\1/p")
+    fi
+    case $target in "$dir"/*) [ -e "$target" ] || { rm -f -- "$place" && ok "Removed $place"; } ;; esac
+  done
+}
+
+# --- Start files ------------------------------------------------------------------------
+
+# The comment above our line in a start file. It also records whether we made the file.
+path_note='# Added by the mcp-bash installer'
+made_note="$path_note, which made this file"
+
+# shell_lines sets the lines for start files: path, which puts $bin on PATH, and completion, which has zsh find our
+# completions. shown is how people write $bin.
+shell_lines() {
+  word "$data/zsh/site-functions"
+  completion="fpath=($reply \$fpath); autoload -Uz compinit && compinit"
+  word "$bin"
+  shown=${reply#\"} shown=${shown%\"}
+  case $reply in
+    \"*) path="export PATH=\"$shown:\$PATH\"" ;;
+    *) path="export PATH=$reply:\"\$PATH\"" shown=$bin ;;
+  esac
+}
+
+# word DIR sets reply to a word for the folder, with $HOME where that is possible.
+word() {
+  case ${1#"$home"} in
+    *[\"\$\`\\]*) quoted "$1" ;;
+    "$1") reply=\"$1\" ;;
+    *) reply="\"\$HOME${1#"$home"}\"" ;;
+  esac
+}
+
+# add_line FILE LINE appends a line in one write. It first ends an incomplete last line.
+add_line() {
+  text=$made_note
+  [ ! -e "$1" ] || text=$path_note
+  text="$text$newline$2"
+  [ ! -s "$1" ] || [ -z "$(tail -c 1 "$1")" ] || text=$newline$text
+  { printf '%s\n' "$text" >>"$1"; } 2>/dev/null
+}
+
+has_line() { [ -f "$1" ] && grep -qxF -- "$2" "$1" 2>/dev/null; }
+
+# start_files sets the files that the user's shell reads: $each for each interactive shell, and $login for a
+# login shell. Bash reads only the first of its three login files, so a new one must not hide another.
+start_files() {
+  each='' login=''
+  case $shell in
+    zsh) each=$zsh_home/.zshrc login=$zsh_home/.zprofile ;;
+    bash)
+      each=$HOME/.bashrc login=$HOME/.profile
+      for rc in .bash_login .bash_profile; do
+        [ ! -e "$HOME/$rc" ] || login=$HOME/$rc
+      done
+      ;;
+    sh | dash | ash | ksh | mksh) login=$HOME/.profile ;;
+    fish) # it has export, too
+      each=${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish
+      [ -z "$modify_path" ] || mkdir -p "${each%/*}" 2>/dev/null || :
+      ;;
+  esac
+}
+
+on_path() { case :$PATH: in *":$bin:"* | *":$bin_given:"*) return 0 ;; *) return 1 ;; esac; }
+
+# add_path puts $bin on PATH in new shells. It sets $changed to the file to read in this shell, and $when to
+# when the other shells find the commands.
+add_path() {
+  shell_lines
+  changed='' when='' shell=${SHELL-} shell=${shell##*/}
+  [ -z "$shell" ] || ok "Detected shell: $shell"
+  start_files
+  if on_path && { [ -z "$modify_path" ] || [ -z "$each" ] || ! has_line "$each" "$path"; }; then
+    ok "$shown already in PATH"
+  elif [ -z "$each$login" ]; then
+    add_path_to 'the start file of your shell' || :
+  else
+    [ -z "$each" ] || ! add_path_to "$each" || changed=$each when='Open a new shell'
+    [ -z "$login" ] || ! add_path_to "$login" || changed=${changed:-$login} when=${when:-Log in again}
+    ! on_path || changed=''
+  fi
+}
+
+# add_path_to FILE has the start file put $bin on PATH. It is false if the user has to do that.
+add_path_to() {
+  if has_line "$1" "$path"; then
+    say "$shown already in $1 (will take effect in new shells)" && return
+  elif [ -z "$modify_path" ] || [ -z "$each$login" ]; then
+    warn "Not on PATH: $bin"
+  elif [ -e "$1" ] && [ ! -f "$1" ]; then # a pipe would never end
+    warn "Not a regular file, and left as it is: $1"
+  elif add_line "$1" "$path"; then
+    case $shown in "\$HOME"/*) ok "Added ~${shown#\$HOME} to PATH in $1" ;; *) ok "Added $shown to PATH in $1" ;; esac
+    return
+  else
+    warn "Cannot be written: $1"
+  fi
+  say "  Add this to $1: $path"
+  return 1
+}
+
+# add_completion makes zsh find our completions, or prints how (CLI-1168). Bash with bash-completion and fish
+# look in the folder of data by themselves.
+add_completion() {
+  [ "$shell" = zsh ] && [ -f "$data/zsh/site-functions/_mcp-bash" ] || return 0
+  ! has zsh || ! zsh -fc 'print -rl -- $fpath' 2>/dev/null | grep -qxF -- "$data/zsh/site-functions" || return 0
+  if has_line "$each" "$completion"; then
+    ok "Completion for zsh is in $each already"
+  elif [ -n "$modify_path" ] && { [ ! -e "$each" ] || [ -f "$each" ]; } && add_line "$each" "$completion"; then
+    changed=$each when='Open a new shell'
+    ok "Added completion for zsh to $each"
+  else
+    say "  For completion, add this to $each: $completion"
+  fi
+}
+
+# each_start_file COMMAND runs it for each existing start file that can have our lines. The name is in $rc, and $file is
+# the file behind a link.
+each_start_file() {
+  for rc in "$zsh_home/.zshrc" "$zsh_home/.zprofile" "$HOME/.zshrc" "$HOME/.zprofile" "$HOME/.bashrc" \
+    "$HOME/.bash_profile" "$HOME/.bash_login" "$HOME/.profile" "${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish"; do
+    file=$rc
+    while [ -L "$file" ] && [ -e "$file" ]; do
+      target=$(readlink "$file")
+      case $target in /*) file=$target ;; *) file=${file%/*}/$target ;; esac
+    done
+    "$1"
+  done
+}
+
+# remove_copy removes the new file that a killed run left next to a start file.
+remove_copy() { [ ! -e "$file$fresh" ] || exposed "$file$fresh" || rm -f -- "$file$fresh"; }
+
+# remove_lines removes our lines from a start file, and the file if we made it and nothing else is in it.
+remove_lines() {
+  [ -f "$rc" ] && grep -qF -- "$path_note" "$rc" 2>/dev/null || return 0
+  cat -- "$rc" >"$stage/before" || fail "Cannot be read: $rc"
+  NOTE=$path_note MADE=$made_note LINE=$path COMPLETION=$completion awk '
+    held != "" { note = held; held = ""; if ($0 == ENVIRON["LINE"] || $0 == ENVIRON["COMPLETION"]) next; print note }
+    $0 == ENVIRON["NOTE"] || $0 == ENVIRON["MADE"] { held = $0; next }
+    { print }
+    END { if (held != "") print held }' "$stage/before" >"$stage/after" || fail "Cannot be read: $rc"
+  ! cmp -s "$stage/after" "$stage/before" || return 0
+  if [ ! -s "$stage/after" ] && grep -qxF -- "$made_note" "$stage/before"; then
+    rm -f -- "$file" || fail "Cannot be removed: $file"
+  elif ! replace; then
+    warn "Left as it is: $rc ($reply)"
+    for line in "$path" "$completion"; do
+      ! has_line "$rc" "$line" || say "  Remove this line from it: $line"
+    done
+    return 0
+  fi
+  ok "Removed our lines from $rc"
+}
+
+# rights FILE: its mode, number of names, owner and group.
+rights() { LC_ALL=C ls -ldn -- "$1" | awk '{ print $1, $2, $3, $4 }'; }
+
+# replace puts stage/after in the place of $file, with all its rights. It is false if they cannot be copied, or if
+# the file has changed since, with the reason in reply.
+replace() {
+  making=$file$fresh
+  rm -f -- "$making"
+  cp -a -- "$file" "$making" && cat "$stage/after" >"$making" || fail "Cannot be written: $file"
+  if [ "$(rights "$making")" != "$(rights "$file")" ]; then
+    reply='it has other names, or rights that cannot be copied'
+  elif ! cmp -s "$stage/before" "$file"; then
+    reply='it changed meanwhile'
+  else
+    mv -f -- "$making" "$file" && return || fail "Cannot be written: $file"
+  fi
+  rm -f -- "$making"
+  return 1
+}
 
 # --- The two jobs -------------------------------------------------------------------------
 
@@ -845,32 +1075,48 @@ install() {
   obtain
   check_tree
   mark
-  have "$tree/bin/mcp-bash$exe" check || exit 1
   keep_own
   put_in_place
   case $source in
     archive | release) ok 'Installed from archive' ;;
     *) ok 'Installed' ;;
   esac
-  told=$(MCPBASH_HOME='' "$dir/bin/mcp-bash$exe" --version </dev/null) || fail "It does not run: $dir/bin/mcp-bash$exe"
+  link_all
+  add_path
+  add_completion
+  say '' 'Verifying installation...'
+  told=$(MCPBASH_HOME='' "$bin/mcp-bash" --version </dev/null) || fail "It does not run: $bin/mcp-bash"
   ok "mcp-bash --version: ${told#mcp-bash }"
-  tree=$dir
-  have "$dir/bin/mcp-bash$exe" link || exit 1
+  first=$(command -v mcp-bash) || first=''
+  case $first in
+    "$bin_given/mcp-bash" | "$bin/mcp-bash" | '') ;;
+    /*) warn "Another mcp-bash comes first on PATH: $first" ;;
+  esac
+  say '' 'Installation complete!'
+  if [ -n "$changed" ]; then
+    case $changed in *[!A-Za-z0-9_./+-]*) quoted "$changed" && changed=$reply ;; esac
+    say '' "$when, or: . $changed"
+  fi
+  first=mcp-bash # or its path, if no shell finds it
+  if [ -z "$changed" ] && ! on_path; then
+    first=$bin/mcp-bash
+    case $first in *[!A-Za-z0-9_./+-]*) quoted "$first" && first=$reply ;; esac
+  fi
+  say '' 'A first project:' "  $first new my-server && cd my-server" "  $first run-tool hello --allow-self" \
+    'Look at it with the Inspector:' "  eval \"\$($first config --inspector)\""
 }
-
-# may_run NAME: whether nobody else can change a program of the installation.
-may_run() { [ -f "$dir/bin/$1$exe" ] && ! exposed "$dir/bin/." && ! exposed "$dir/bin/$1$exe"; }
 
 # client_entries sets $entries: the entries of clients' files that start this installation, and the commands that
 # remove them (CLI-753).
 client_entries() {
-  entries=''
-  ! may_run mcp-scaffold ||
-    entries=$(MCPBASH_HOME='' "$dir/bin/mcp-scaffold$exe" config --entries </dev/null 2>/dev/null) || entries=''
+  entries='' lister=$dir/bin/mcp-scaffold$exe
+  if [ -f "$lister" ] && ! exposed "$dir/bin/." && ! exposed "$lister"; then
+    entries=$(MCPBASH_HOME='' "$lister" config --entries </dev/null 2>/dev/null) || entries=''
+  fi
 }
 
-# uninstall has the installed mcp-bash remove what leads to it. Then it replaces the installation with a tree of the
-# user's files, or removes it.
+# uninstall replaces the installation with a tree of the user's files, or removes it. If it is
+# stopped then, links to missing files remain, and the next run removes them.
 uninstall() {
   look
   if [ -n "$programs" ]; then
@@ -890,12 +1136,6 @@ uninstall() {
   look
   client_entries
   name='' tree=$stage/tree
-  if [ -n "$old_version" ]; then
-    { [ -f "$dir/$list" ] && may_run mcp-bash && have "$dir/bin/mcp-bash$exe" unlink; } || {
-      warn "Its program is missing, fails, or can be changed by others. Remove by hand: links to it in $bin and $data,"
-      warn 'and the lines below "# Added by the mcp-bash installer" in the start files of your shell.'
-    }
-  fi
   if [ -n "$old" ]; then
     mkdir -- "$tree"
     keep_own
@@ -904,13 +1144,19 @@ uninstall() {
       printf '{"managed":true,"source":"uninstall"}\n' >"$tree/$marker"
       version=kept
       put_in_place
+    elif [ -f "$dir/$list" ]; then
+      mv -- "$dir" "$stage/gone" || fail "Cannot be removed: $dir"
     else
-      aside "$stage/gone"
-      mv -- "$dir" "$past" || fail "Cannot be removed: $dir"
+      past=$dir.backup.$(date +%s).$$
+      mv -- "$dir" "$past" || fail "Cannot be moved to $past: $dir"
+      warn "The old installation does not list its files, and is kept: $past"
     fi
     ok "Removed $dir${kept:+, but for what is yours}"
   fi
   prune "$name" ''
+  unlink_dead
+  shell_lines
+  each_start_file remove_lines
   ok 'mcp-bash is not installed there any more'
   if [ -n "$entries" ]; then
     warn 'The files of clients still have these entries. Remove them by hand, or with another mcp-bash:'

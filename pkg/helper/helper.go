@@ -48,8 +48,8 @@
 //	                    content in (see httpRequest); the status code, a newline and
 //	                    the content of the answer out, for the other programs.
 //	                    1 there is no answer.
-//	exchange PATH PATH  exchanges the two (CLI-1710). 1 the system cannot.
-//	check, link, unlink a step of install.sh (package installation)
+//	exchange PATH PATH  exchanges the two, for install.sh (CLI-1710). 1 the system
+//	                    cannot.
 //
 // These helpers define the results. A copy of the SDK without our programs uses
 // sdk/fallback.sh, which sdk/fallback_test.go compares with the helpers.
@@ -64,7 +64,6 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/json/jq"
-	"mcp-bash/pkg/project/installation"
 )
 
 const (
@@ -100,8 +99,6 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return uiTemplate(args, stdin, stdout, stderr)
 	case "http":
 		return httpRequest(stdin, stdout, stderr)
-	case "check", "link", "unlink":
-		return installation.Run(name, stdin, stdout, stderr)
 	}
 	at := slices.IndexFunc(private, func(p program) bool { return p.name == name })
 	if at < 0 {

@@ -33,7 +33,7 @@ func TestArchive(t *testing.T) {
 				u.dir() + "\n",
 				"✓ Archive checksum verified (SHA256SUMS)\n✓ Installed from archive\n",
 				"✓ Symlinked " + u.path(".local/bin/mcp-bash") + " → " + u.dir() + "/bin/mcp-bash\n",
-				"✓ Added to " + u.path(".bashrc") + ": export PATH=\"$HOME/.local/bin:$PATH\"\n",
+				"✓ Detected shell: bash\n✓ Added ~/.local/bin to PATH in " + u.path(".bashrc") + "\n",
 				"✓ mcp-bash --version: 2.0.0\n", "\nInstallation complete!\n"} {
 				if !strings.Contains(r.out, want) {
 					t.Errorf("it does not say %q:\n%s", want, r.out)
@@ -67,7 +67,7 @@ func TestArchive(t *testing.T) {
 				t.Errorf("%q", rc)
 			}
 			again := u.installs("--archive", archive)
-			for _, want := range []string{"Already in " + u.path(".bashrc"),
+			for _, want := range []string{"already in " + u.path(".bashrc"),
 				"Auto-confirming due to no TTY available"} {
 				if !strings.Contains(again.out, want) {
 					t.Errorf("it does not say %q:\n%s", want, again.out)

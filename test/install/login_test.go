@@ -92,6 +92,17 @@ func TestZshDirectory(t *testing.T) {
 	}
 }
 
+// CLI-1708: an upgrade of an installation whose line is only in the file of interactive shells adds it for logins.
+func TestLoginLater(t *testing.T) {
+	u := newUser(t)
+	u.has("1.9.9")
+	u.env["PATH"] = u.path(".local/bin") + ":" + u.env["PATH"]
+	r := u.installs("--archive", released(t, "2.0.0"))
+	if _, err := os.Stat(u.path(".profile")); err != nil || strings.Contains(r.out, "Open a new shell") {
+		t.Errorf("%v: %s", err, r.out)
+	}
+}
+
 // CLI-1708: a start file that is not a regular file is left alone. The message names the file for the user's line.
 func TestLoginFileOdd(t *testing.T) {
 	u := newUser(t)
@@ -100,7 +111,7 @@ func TestLoginFileOdd(t *testing.T) {
 	}
 	u.env["SHELL"] = "/bin/bash"
 	r := u.install("--archive", released(t, "2.0.0"))
-	line := u.path(".bash_profile") + " (not a regular file)\n  Add this to it: export PATH=\"$HOME/.local/bin:$PATH\"\n"
+	line := "  Add this to " + u.path(".bash_profile") + ": export PATH=\"$HOME/.local/bin:$PATH\"\n"
 	if r.code != 0 || !strings.Contains(r.out+r.errors, line) {
 		t.Errorf("it does not print %q: %+v", line, r)
 	}

@@ -34,7 +34,7 @@ var server string
 func TestMain(m *testing.M) {
 	os.Exit(checkout.Main(m, func(dir string) error {
 		server = filepath.Join(dir, "mcp-bash")
-		return errors.Join(os.Chmod(dir, 0o755), checkout.Build(dir, "mcp-bash/cmd/mcp-bash")) // for other users
+		return checkout.Build(dir, "mcp-bash/cmd/mcp-bash")
 	}))
 }
 
@@ -286,7 +286,7 @@ func (u *user) leftovers() (list []string) {
 }
 
 // stub returns a tree that is small enough for hundreds of installations. Its mcp-bash prints its version,
-// and a real one does the rest.
+// and calls a real one to exchange directories.
 func stub(version string) map[string]string {
 	program := "#!/bin/sh\ncase ${1-} in\n--helper) exec '" + server + "' \"$@\" ;;\n" +
 		"--version) echo \"${0##*/} " + version + "\" ;;\nesac\n"

@@ -273,7 +273,7 @@ func TestStartFileThatIsNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := u.installs("--archive", archive)
-		if !strings.Contains(r.out, "⚠ Left as it is: "+rc+" (not a regular file)\n  Add this to it: ") {
+		if !strings.Contains(r.out, "⚠ Not a regular file, and left as it is: "+rc+"\n  Add this to "+rc+": ") {
 			t.Errorf("%s", r.out)
 		}
 		u.installs("--uninstall")
@@ -327,8 +327,30 @@ func TestStartFileRights(t *testing.T) {
 	text := u.read(".bashrc")
 	r := u.installs("--uninstall")
 	if u.read(".bashrc") != text || u.read("other name") != text || !strings.Contains(r.out,
-		"⚠ Left as it is: "+u.path(".bashrc")+" (it has 2 names (hard links), ") {
+		"⚠ Left as it is: "+u.path(".bashrc")+" (it has other names, or rights that cannot be copied)\n  Remove this line") {
 		t.Errorf("%s", r.out)
+	}
+}
+
+// CLI-1710: the next run removes the copy of a start file that a killed run left next to it.
+func TestStartFileCopy(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, args := range [][]string{{"--archive", archive}, {"--uninstall"}} {
+		u := newUser(t)
+		u.has("1.9.9")
+		u.write("settings/zshrc", "x=1\n", 0o644)
+		if err := os.Symlink("settings/zshrc", u.path(".zshrc")); err != nil {
+			t.Fatal(err)
+		}
+		u.write(".bashrc.mcp-bash-new", "x=1\n", 0o644)
+		u.write("settings/zshrc.mcp-bash-new", "x=1\n", 0o644)
+		u.installs(args...)
+		if left := u.leftovers(); left != nil {
+			t.Errorf("%s leaves %q", args, left)
+		}
+		if u.read("settings/zshrc") != "x=1\n" {
+			t.Errorf("%s changes .zshrc", args)
+		}
 	}
 }
 

@@ -216,7 +216,7 @@ func TestStopped(t *testing.T) {
 // CLI-1710: where the system cannot exchange names, the upgrade of a folder needs two steps. If a run is killed
 // between them, the next run repairs the installation, even if that run fails.
 func TestTwoSteps(t *testing.T) {
-	program := "#!/bin/sh\ncase \"$*\" in\n--version) echo \"${0##*/} 2.0.0\" ;;\n*exchange*) exit 1 ;;\nesac\n"
+	program := "#!/bin/sh\n[ \"$1\" = --version ] && echo \"${0##*/} 2.0.0\"\n"
 	archive := unverified(t, pack(with("2.0.0", map[string]string{"mcp-bash/bin/mcp-bash": program})))
 	there := func(u *user) string {
 		text, err := os.ReadFile(filepath.Join(u.dir(), "VERSION"))

@@ -28,7 +28,7 @@ func TestTab(t *testing.T) {
 	u.env["SHELL"] = "/bin/zsh"
 	for range 2 { // an upgrade adds no second line
 		r := u.installs("--archive", archive)
-		if strings.Contains(r.out, "Add this") {
+		if strings.Contains(r.out, "For completion, add") {
 			t.Errorf("%s", r.out)
 		}
 	}
@@ -64,7 +64,7 @@ func TestTab(t *testing.T) {
 	}
 	// Without permission to change start files, install.sh prints the line.
 	r := u.installs("--archive", archive, "--no-modify-path")
-	if !strings.Contains(r.out, "⚠ Not in "+u.path(".zshrc")+": "+line+"\n") {
+	if !strings.Contains(r.out, "  For completion, add this to "+u.path(".zshrc")+": "+line+"\n") {
 		t.Errorf("%s", r.out)
 	}
 }

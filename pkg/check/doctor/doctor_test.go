@@ -19,7 +19,6 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/installation"
 	"mcp-bash/pkg/run/confine"
 )
 
@@ -43,12 +42,12 @@ func managed(t *testing.T, version string) *fixture {
 	h.env = project.Env{"PATH": os.Getenv("PATH"), "HOME": home, "MCPBASH_HOME": h.root,
 		"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0"}
 	var list strings.Builder
-	for name, content := range tree(t, version) {
+	for name, content := range installation(t, version) {
 		put(t, filepath.Join(h.root, filepath.FromSlash(name)), content)
 		fmt.Fprintf(&list, "%s  ./%s\n", sum([]byte(content)), name)
 	}
 	put(t, filepath.Join(h.root, project.InstallerFile), "{}")
-	put(t, filepath.Join(h.root, installation.List), list.String())
+	put(t, filepath.Join(h.root, filesList), list.String())
 	return h
 }
 
@@ -62,8 +61,8 @@ func put(t *testing.T, file, content string) {
 	}
 }
 
-// tree returns the files of a version, whose programs can only print the version.
-func tree(t testing.TB, version string) map[string]string {
+// installation returns the files of a version, whose programs can only print the version.
+func installation(t testing.TB, version string) map[string]string {
 	t.Helper()
 	installer, err := os.ReadFile(filepath.Join("..", "..", "..", "install.sh"))
 	if err != nil {
@@ -72,8 +71,7 @@ func tree(t testing.TB, version string) map[string]string {
 	files := map[string]string{"VERSION": version + "\n", "sdk/tool-sdk.sh": "", "lib/x.sh": "",
 		"install.sh": string(installer)}
 	for _, name := range cli.Programs {
-		const program = "#!/bin/sh\ncase $1$2 in\n--version) echo %s %s ;;\n*exchange) exit 1 ;;\nesac\n"
-		files["bin/"+name] = fmt.Sprintf(program, name, version)
+		files["bin/"+name] = fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] && echo %s %s\n", name, version)
 	}
 	return files
 }
@@ -84,7 +82,7 @@ func release(t testing.TB, version string) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	for name, content := range tree(t, version) {
+	for name, content := range installation(t, version) {
 		err := w.WriteHeader(&tar.Header{Name: "mcp-bash/" + name, Mode: 0o755, Size: int64(len(content))})
 		if err == nil {
 			_, err = w.Write([]byte(content))
@@ -231,7 +229,7 @@ func TestUpgrade(t *testing.T) {
 // The install.sh of the Bash edition, whose installations have no list of files, is not run.
 func TestBashEdition(t *testing.T) {
 	h := managed(t, "1.7.0")
-	if err := os.Remove(filepath.Join(h.root, installation.List)); err != nil {
+	if err := os.Remove(filepath.Join(h.root, filesList)); err != nil {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(h.root, "install.sh"), "rm -r "+h.root)

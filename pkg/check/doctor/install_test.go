@@ -14,7 +14,6 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/installation"
 )
 
 // record writes the record of install.sh.
@@ -130,7 +129,7 @@ func TestUpgradeSources(t *testing.T) {
 	// install.sh.
 	for _, spoil := range []func() error{
 		func() error { return os.Chmod(filepath.Join(h.root, "install.sh"), 0o777) },
-		func() error { return os.Remove(filepath.Join(h.root, installation.List)) },
+		func() error { return os.Remove(filepath.Join(h.root, filesList)) },
 	} {
 		if err := spoil(); err != nil {
 			t.Fatal(err)

@@ -906,11 +906,8 @@ shell_lines() {
 
 # word DIR sets reply to a word for the folder, with $HOME where that is possible.
 word() {
-  case ${1#"$home"} in
-    *[\"\$\`\\]*) quoted "$1" ;;
-    "$1") reply=\"$1\" ;;
-    *) reply="\"\$HOME${1#"$home"}\"" ;;
-  esac
+  case $1 in "$home"/*) reply=\"\$HOME${1#"$home"}\" ;; *) reply=\"$1\" ;; esac
+  case ${1#"$home"/} in *[\"\$\`\\]*) quoted "$1" ;; esac
 }
 
 # add_line FILE LINE appends a line in one write. It first ends an incomplete last line.

@@ -142,6 +142,8 @@ func TestPlaces(t *testing.T) {
 		{"variables", nil, map[string]string{"XDG_DATA_HOME": "HOME/data", "XDG_BIN_HOME": "HOME/$b`i\"n"},
 			"data/mcp-bash", "$b`i\"n",
 			"data/man"},
+		{"next to the home", nil, map[string]string{"XDG_BIN_HOME": "HOMEm/bin"}, ".local/share/mcp-bash", "../a homem/bin",
+			".local/share/man"},
 		{"all", []string{"--prefix=it's"}, map[string]string{"XDG_DATA_HOME": "HOME/data"}, "it's/share/mcp-bash",
 			"it's/bin", "it's/share/man"},
 	} {

@@ -201,7 +201,7 @@ func (b *maker) manifest(version string) []byte {
 	return append(rawjson.AppendIndent(nil, m.End().Bytes(), 0), '\n')
 }
 
-// appendAll appends a member with values. It leaves out an empty one.
+// appendAll appends a member whose value is an array. It appends nothing if there are no values.
 func appendAll(m *rawjson.Builder, name string, values []json.RawMessage) {
 	if len(values) == 0 {
 		return

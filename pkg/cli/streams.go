@@ -268,7 +268,8 @@ func readFile(name, file string) ([]byte, error) {
 	return text, payloadError(name, Line(file), err)
 }
 
-// payloadError returns the error of a command for an error of reading.
+// payloadError converts an error from reading the value of an argument, name, to an [*Error]. source is a file or
+// "standard input".
 func payloadError(name, source string, err error) error {
 	var large *boundedfile.TooLargeError
 	var own *Error

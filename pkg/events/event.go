@@ -190,7 +190,7 @@ type Work struct {
 	Arguments         json.RawMessage // as the client sent them; nil: none
 	Digest            Hash            // of the arguments; zero: none
 	Schema            json.RawMessage // of the arguments; nil: not known
-	Processor         time.Duration   // that the script used
+	Processor         time.Duration   // processor time of the script
 	Peak              int64           // memory of its largest process, in bytes; 0: not known
 	Ended             bool            // a script ran to its end, so Status and Signal are known
 	Status, Signal    int

@@ -32,7 +32,7 @@ type State struct {
 	pool sync.Once
 	own  *handoff.Pool
 
-	ours bool // we created it, so we remove it
+	ours bool // MCPBASH_STATE_DIR names no directory, so this process removes Dir at its end
 
 	mu       sync.Mutex
 	dir      *TempDir          // nil until it exists

@@ -98,7 +98,7 @@ func (s *surroundings) need(a observe.Access) need {
 		return need{never: "it is what is the server's own; only FileSystem reads that"}
 	case a.Kind == observe.Read && (inRoot || slices.Contains(s.reach, a.Path)):
 		return takes("", "", access.Search)
-	case a.Kind == observe.Read && holdsTooMuch(s.homes, a.Path):
+	case a.Kind == observe.Read && isTooBroad(s.homes, a.Path):
 		return need{never: a.Path + " contains too much to be declared"}
 	case a.Kind == observe.Read && within(s.reach, a.Path):
 		return takes(readList, a.Path, access.Search)
@@ -181,11 +181,12 @@ func (s *surroundings) needOfEntry(a observe.Access, dir string, inRoot bool) ne
 // containsTooMuch reports whether a directory contains too much to be declared: nearly everything, a
 // home directory, the project, or code that the server runs.
 func (s *surroundings) containsTooMuch(dir string) bool {
-	return holdsTooMuch(s.homes, dir) || fsys.Within(dir, s.project) || overlaps(dir, s.protected)
+	return isTooBroad(s.homes, dir) || fsys.Within(dir, s.project) || overlaps(dir, s.protected)
 }
 
-// holdsTooMuch reports whether a directory contains too much to be read.
-func holdsTooMuch(homes fsys.Homes, dir string) bool { return dir == "/etc" || homes.Hold(dir) }
+// isTooBroad reports whether a directory is too broad for a declaration: it is /etc, or it is or
+// contains a home directory.
+func isTooBroad(homes fsys.Homes, dir string) bool { return dir == "/etc" || homes.Hold(dir) }
 
 func within(list []string, path string) bool { return covered(path, list) != "" }
 

@@ -72,7 +72,7 @@ type transport interface {
 	Kill(cause error, silent bool) (answered, ended <-chan struct{})
 	// Finish sends the last messages after Kill.
 	Finish(ended <-chan struct{})
-	// Close drops everything that is not sent, and removes files.
+	// Close drops everything that is not sent, and closes all connections. It removes the socket file of an HTTP server.
 	Close()
 }
 

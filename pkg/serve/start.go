@@ -393,7 +393,7 @@ func (st *starter) openState() error {
 // fit reduces the limits that are too high for the system.
 func (st *starter) fit() error {
 	p, dir := st.project, st.state.Dir
-	if _, err := os.Stat(dir); err != nil { // no script has created it yet
+	if _, err := os.Stat(dir); err != nil { // it is created when it is first needed
 		dir = filepath.Dir(dir)
 	}
 	read := capacity.Read

@@ -246,7 +246,8 @@ func Write(dir string, files []mcpb.File, states []State) error {
 	return nil
 }
 
-// Put writes one file of a cache in one step, with the permissions mode. It creates the folder for the user alone.
+// Put writes a file of a cache atomically, and then sets its permissions to mode. It creates a missing folder with mode
+// 0700.
 func Put(file string, content []byte, mode fs.FileMode) error {
 	folder, name := filepath.Split(file)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -114,7 +114,8 @@ func (r *Row) provided(item *lock.Item) {
 	}
 }
 
-// The words of rows for access that cannot be listed. Roots are the folders that a client or the project allows.
+// Objects of a [Right] for access without a list of paths or hosts. Roots are the folders that a client or the project
+// allows.
 const (
 	anything = "anything"
 	roots    = "roots"

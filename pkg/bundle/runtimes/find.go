@@ -213,10 +213,10 @@ func isSource(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// BuildCommand returns the go command's arguments and variables for building packages. The
-// same sources produce the same bytes in any directory and with any other variables. The programs contain no
-// HTTP/2 and no debug information, and functions are aligned to 16 bytes instead of 32. They report commit, the output
-// of release/commit.sh, unless it is "".
+// BuildCommand returns the go command's arguments and variables for building packages. With the same version of Go, the
+// same sources produce the same bytes in any directory, whatever the environment has. The programs contain no HTTP/2
+// and no debug information, and functions are aligned to 16 bytes instead of 32. They report commit, the output of
+// release/commit.sh, unless it is "".
 func BuildCommand(t Target, out, packages, commit string) (args []string, env map[string]string) {
 	linker := "-ldflags=-s -w -funcalign=16"
 	if commit != "" {
@@ -225,7 +225,7 @@ func BuildCommand(t Target, out, packages, commit string) (args []string, env ma
 	return []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", linker, "-o", out, packages},
 		map[string]string{
 			"GOOS": t.OS, "GOARCH": t.Arch, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOAMD64": "",
-			"GOARM64": "", "GOEXPERIMENT": "", "GOTOOLCHAIN": "local",
+			"GOARM64": "", "GOEXPERIMENT": "", "GOFIPS140": "off", "GOTOOLCHAIN": "local",
 		}
 }
 

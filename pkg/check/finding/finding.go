@@ -32,7 +32,7 @@ type Rule struct {
 	Fix      string   `json:"fix"`     // the remedy, or ""
 }
 
-// Rules are the rules of a program, in the order of lists.
+// Rules are the rules of a program, in the order in which commands list them.
 type Rules []Rule
 
 // ParseRules reads rules. Each is a line "ID (SEVERITY): SUMMARY", followed by indented lines with the reason. The

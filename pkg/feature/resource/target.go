@@ -236,11 +236,11 @@ func (r *Resources) permission(t *target) string {
 	return ""
 }
 
-// maxEscapes is the maximum number of times that a URI may be escaped.
+// maxEscapes is the maximum number of decoding passes. The last one must change nothing.
 const maxEscapes = 4
 
 // leadsUp reports whether a URI has a segment "..", escaped or not. Such a URI can refer to something outside of the
-// template that it matches. A URI that is escaped more than maxEscapes times counts as such a URI.
+// template that it matches. A URI that changes in each of maxEscapes passes counts as such a URI.
 func leadsUp(uri string) bool {
 	decode := strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/", "%5c", `\`, "%5C", `\`, "%25", "%",
 		"%3f", "?", "%3F", "?", "%23", "#")

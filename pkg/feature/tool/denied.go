@@ -240,7 +240,7 @@ func (c *call) fileRemedy(file string) string {
 var (
 	// unsetVariable matches the messages of shells about a variable that is not set.
 	unsetVariable = lazyregexp.New(`(?m): ([A-Z][A-Z0-9_]*): (?:unbound variable|parameter (?:null or )?not set)\r?$`)
-	// aboutVariable matches a line about a variable, of a shell or another program.
+	// aboutVariable matches a line of a message, of a shell or another program, that may be about a variable.
 	aboutVariable = lazyregexp.New(`(?mi)^.*(?:\bline \d+: \w+: |\b(?:un)?set\b|environment|variable|missing|` +
 		`requires?\b|required|\bneeds?\b|\bdefined?\b|undefined|\bexport\b|\bempty\b|keyerror).*$`)
 	variableName = lazyregexp.New(`\b[A-Z][A-Z0-9_]{2,}\b`)

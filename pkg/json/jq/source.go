@@ -153,8 +153,8 @@ func (s *source) fileName() any {
 	return s.file.name
 }
 
-// A reader splits one file into values or lines as they arrive. It returns each one as soon
-// as its last byte was read.
+// A reader splits one file into values or lines as they arrive. It returns a value as soon
+// as its end is known, which is the next character for a number or a word.
 type reader struct {
 	name       string // of the file, for messages
 	src        io.Reader

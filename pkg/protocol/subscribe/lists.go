@@ -33,7 +33,7 @@ type Lists struct {
 
 	started atomic.Bool   // a client listens, or did a moment ago
 	fresh   atomic.Bool   // a check of all lists is about to begin
-	last    atomic.Int64  // when the last check began, of [clock.Now]
+	last    atomic.Int64  // [clock.Now] at the start of the last check by Poke or watch
 	running chan struct{} // contains one element during a check, and after the end
 }
 
@@ -56,7 +56,7 @@ var families = [...]struct {
 // A set contains families, by index.
 type set [len(families)]bool
 
-// checkPause is the minimum time between two checks.
+// checkPause is the minimum time between two checks by Poke or watch.
 const checkPause = time.Second
 
 // start is called when a client begins to listen.

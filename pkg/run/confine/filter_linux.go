@@ -196,10 +196,10 @@ func signals(thread uint32) []denial {
 	return list
 }
 
-// OwnMark returns a secret of this process. A new process of a confined thread makes its group the owner of a
-// descriptor (F_SETOWN) before it runs a script. The filter allows that call with the mark. The mark's upper half is in
-// the upper half of the descriptor, and its lower half in that of the owner. The kernel ignores these halves. A script
-// does not know the mark, because it cannot read the memory of this process.
+// OwnMark returns a random secret of this process. Before a new process of a confined thread runs a script, it calls
+// fcntl(F_SETOWN), which the filter allows only with the mark. Its upper half is in the upper 32 bits of the descriptor,
+// its lower half in those of the owner. The kernel ignores these bits. A script does not know the mark, because it
+// cannot read the memory of this process.
 var OwnMark = sync.OnceValue(func() uint64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails

@@ -162,7 +162,7 @@ func readExpectation(v json.RawMessage, fault func(pointer, text string)) (e Exp
 	return e
 }
 
-// texts returns one text or a list of them.
+// texts returns the strings of a value that is a string or an array of strings.
 func texts(v json.RawMessage) []string {
 	if text, ok := rawjson.Text(v); ok {
 		return []string{text}

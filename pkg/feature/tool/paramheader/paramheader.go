@@ -68,8 +68,8 @@ var data = []string{"const", "default", "enum", "examples", "required", "depende
 // Keywords whose value is an object of schemas by name.
 var schemaMaps = []string{"$defs", "definitions", "dependentSchemas", "dependencies", "patternProperties", "properties"}
 
-// schema looks for annotations in a schema. path leads to its value. reachable means that path contains only
-// properties.
+// schema looks for annotations in v, a schema or an array of schemas. path has the names of members from the root. If
+// reachable is true, all of them are properties, so path is also the path of the argument.
 func (f *finder) schema(v json.RawMessage, path []string, reachable bool) {
 	switch rawjson.KindOf(v) {
 	case rawjson.Array:

@@ -177,8 +177,8 @@ func badState(reason string) *mcp.Error {
 	return mcp.Errorf(mcp.CodeInvalidParams, "Invalid requestState").WithData(reason)
 }
 
-// find returns the call that a retry belongs to. The retry serves it from now on. Only states of other processes are
-// checked for their time: calls of this process end by a timer.
+// find returns the suspended call that a retry continues. It checks the time of a state only if another process made
+// it, because calls of this process end by a timer.
 func (c *Client) find(r *calls.Request) (*call, error) {
 	t := c.table
 	state, err := openState(t.self.Sealer, r.Params.Text(mcp.ParamState), c.caller)

@@ -1,5 +1,5 @@
-// Package forward passes requests on to the replica that has their session, suspended call or task. The two replicas
-// are connected by a channel, so nobody else learns or changes a request.
+// Package forward passes requests on to the replica that has their session, suspended call or task. The
+// connection of the replicas is encrypted (package channel), so nobody else can read or change a request.
 package forward
 
 import (

@@ -197,9 +197,9 @@ func signals(thread uint32) []denial {
 }
 
 // OwnMark returns a random secret of this process. Before a new process of a confined thread runs a script, it calls
-// fcntl(F_SETOWN), which the filter allows only with the mark. Its upper half is in the upper 32 bits of the descriptor,
-// its lower half in those of the owner. The kernel ignores these bits. A script does not know the mark, because it
-// cannot read the memory of this process.
+// fcntl(F_SETOWN), which the filter allows only with the mark. Its upper half is in the upper 32 bits of the
+// descriptor, its lower half in those of the owner. The kernel ignores these bits. A script does not know the mark,
+// because it cannot read the memory of this process.
 var OwnMark = sync.OnceValue(func() uint64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails

@@ -23,7 +23,7 @@ type count struct {
 // finishArguments orders the arguments, and gives them names, texts and types.
 func (r *reader) finishArguments() {
 	operands := r.operands()
-	r.calculated(operands)
+	r.inferIntegers(operands)
 	r.words(operands)
 	r.script.Arguments = append(r.script.Arguments, operands...)
 	for _, a := range r.script.Arguments {
@@ -307,9 +307,9 @@ func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
 	case p.Exp != nil:
 		return isUnquoted && (p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull)
 	case p.Index == nil:
-		return isUnquoted && optional && len(r.values[name]) > 0 && !r.hasText(r.values[name])
+		return isUnquoted && optional && len(r.assignments[name]) > 0 && !r.hasText(r.assignments[name])
 	}
-	return !slices.ContainsFunc(r.values[name], func(s *syntax.Assign) bool {
+	return !slices.ContainsFunc(r.assignments[name], func(s *syntax.Assign) bool {
 		if s.Array == nil {
 			return true
 		}

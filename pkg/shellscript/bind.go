@@ -32,7 +32,7 @@ func (r *reader) require(a *Argument, tested *syntax.ParamExp, end outcome) {
 
 // before returns the values that the variable of an argument gets before the argument is read.
 func (r *reader) before(a *Argument) []*syntax.Assign {
-	return slices.DeleteFunc(slices.Clone(r.values[a.variable]), func(s *syntax.Assign) bool {
+	return slices.DeleteFunc(slices.Clone(r.assignments[a.variable]), func(s *syntax.Assign) bool {
 		return int(s.Pos().Line()) >= a.Line
 	})
 }

@@ -301,7 +301,7 @@ func (f *finder) program(w *syntax.Word) (name string, known bool) {
 
 // isFlag reports whether a variable always has the name of a command that does nothing: $quiet || echo done.
 func (r *reader) isFlag(name string) bool {
-	return len(r.values[name]) > 0 && !slices.ContainsFunc(r.values[name], func(a *syntax.Assign) bool {
+	return len(r.assignments[name]) > 0 && !slices.ContainsFunc(r.assignments[name], func(a *syntax.Assign) bool {
 		text, _ := literal(a.Value)
 		return text != "true" && text != "false" && text != ":"
 	})
@@ -356,7 +356,7 @@ func (f *finder) isShared(w *syntax.Word) bool {
 		text, _ := textOf(w.Parts, false, nothing) // not ${TMPDIR:-/tmp}/x
 		return strings.HasPrefix(strings.TrimPrefix(text, "--tmpdir="), "/tmp")
 	}
-	return below(w) || slices.ContainsFunc(f.values[nameOf(w)], func(s *syntax.Assign) bool { return below(s.Value) })
+	return below(w) || slices.ContainsFunc(f.assignments[nameOf(w)], func(s *syntax.Assign) bool { return below(s.Value) })
 }
 
 // question records a question that read asks.

@@ -159,9 +159,9 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 	}
 	r := &reader{
 		facts: facts{
-			functions: map[string]*syntax.FuncDecl{}, values: map[string][]*syntax.Assign{},
-			texts: map[string][]place{}, calls: map[string][]place{}, keyed: map[string]bool{},
-			subscripts: map[string][]place{},
+			functions: map[string]*syntax.FuncDecl{}, assignments: map[string][]*syntax.Assign{},
+			definitions: map[string][]site{}, calls: map[string][]site{}, associative: map[string]bool{},
+			subscripts: map[string][]site{},
 		},
 		script: &Script{}, file: file, lines: strings.Split(string(text), "\n"), nextTo: nextTo,
 		known: map[string]*string{}, names: Names{}, initial: map[string]string{},

@@ -285,7 +285,7 @@ func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 
 // isGetopt reports whether the one value of a variable is the output of getopt.
 func (p *proof) isGetopt(name string) (is bool) {
-	if list := p.values[name]; len(list) == 1 && list[0].Value != nil {
+	if list := p.assignments[name]; len(list) == 1 && list[0].Value != nil {
 		each(list[0].Value, func(n syntax.Node) { is = is || programOf(n) == "getopt" })
 	}
 	return is

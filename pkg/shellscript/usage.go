@@ -37,8 +37,8 @@ func (r *reader) usageTexts() (texts []string) {
 			texts = append(texts, r.printed(r.functions[name].Body, ""))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.values)) {
-		for _, s := range r.values[name] {
+	for _, name := range slices.Sorted(maps.Keys(r.assignments)) {
+		for _, s := range r.assignments[name] {
 			if isUsage(name) && s.Value != nil && len(texts) < 2*maxUsages {
 				texts = append(texts, r.shown(s.Value))
 			}

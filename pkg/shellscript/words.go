@@ -216,7 +216,7 @@ func expands(w *syntax.Word, is func(name string) bool) (found bool) {
 			p, ok := n.(*syntax.ParamExp)
 			found = found || ok && p.Param != nil && is(p.Param.Value)
 			c, ok := n.(*syntax.CmdSubst)
-			return !found && !(ok && len(c.Stmts) == 1 && countsOnly(c.Stmts[0].Cmd))
+			return !found && !(ok && len(c.Stmts) == 1 && printsNumbers(c.Stmts[0].Cmd))
 		})
 	}
 	return found
@@ -314,13 +314,13 @@ func (r *reader) value(name string) (string, bool) {
 	found, done := r.known[name]
 	if !done {
 		r.known[name] = nil // for variables that refer to each other
-		for _, s := range r.values[name] {
+		for _, s := range r.assignments[name] {
 			if s.Value == nil {
 				continue
 			}
 			text, known := r.evaluate(s.Value)
 			marked := strings.HasPrefix(text, here) || strings.HasPrefix(text, temporary)
-			if known && len(text) <= maxValue && (len(r.values[name]) == 1 || marked) {
+			if known && len(text) <= maxValue && (len(r.assignments[name]) == 1 || marked) {
 				found = &text
 			}
 		}
@@ -334,13 +334,11 @@ func (r *reader) value(name string) (string, bool) {
 
 // isAssigned reports whether a variable gets a value that is not its own, as in X=${X:-1}.
 func (r *reader) isAssigned(name string) bool {
-	own := func(p place) bool {
-		w, ok := p.node.(*syntax.Word)
-		return ok && refersTo(w, name)
-	}
-	isOther := func(s *syntax.Assign) bool { return s.Value == nil }
-	return slices.ContainsFunc(r.values[name], isOther) ||
-		slices.ContainsFunc(r.texts[name], func(p place) bool { return !own(p) })
+	return slices.ContainsFunc(r.assignments[name], func(s *syntax.Assign) bool { return s.Value == nil }) ||
+		slices.ContainsFunc(r.definitions[name], func(s site) bool {
+			w, isWord := s.node.(*syntax.Word)
+			return !isWord || !refersTo(w, name)
+		})
 }
 
 // readSources reads the files next to the script that it sources, and those that they source.

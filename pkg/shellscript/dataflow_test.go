@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// ADD-23: an argument that can reach an arithmetic expression on any way is an integer, because Bash runs the command
+// ADD-23: an argument that can reach an arithmetic expression is an integer, because Bash runs the command
 // in x[$(command)] there. "+" marks a plain text: part of a text that gets there, or of the output of a program.
-func TestCalculated(t *testing.T) {
+func TestDataFlow(t *testing.T) {
 	for _, c := range []struct{ text, integers string }{
 		// Expressions.
 		{`echo $(($1)) $((a[$2]))`, "1 2"},
@@ -23,7 +23,7 @@ func TestCalculated(t *testing.T) {
 		{`declare -A t; k=$1; unset "t[$k]"; read "t[$2]"; printf -v "t[$3]" x; declare "t[$4]=1"`, "k 2 3 4 +input"},
 		{`declare -i n; n=$1; f() { local -i m=$1; }; f "$2"`, "n m"},
 		{`declare -n r=$1; r=2`, "r"},
-		// Ways of a text.
+		// Data flow through variables, functions and commands.
 		{`set -- $(wc -l "$2"; echo "$3"); echo $(($2))`, "+2 3"},
 		{`set -- $1; echo $(($2))`, "1"},
 		{`set -- "$2" "$1"; echo $(($1))`, "2"},
@@ -61,7 +61,7 @@ func TestCalculated(t *testing.T) {
 		{`n=$(du -s "$1" | cut -f1); ((n)); echo "$2"`, "+1 +2"},
 		{`n=$(awk -v x="$1" '{ print x }' log); ((n))`, "+1"},
 		{`while read n; do ((s += n)); done`, "+input"},
-		// No ways.
+		// No data flow.
 		{`echo "$1"; n=3; ((n > 2))`, ""},
 		{`((${#1} > 3)); [ -n "$1" ]`, ""},
 		{`n=$(grep -c "$1" "$2"); ((n))`, ""},

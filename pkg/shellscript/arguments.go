@@ -3,6 +3,7 @@ package shellscript
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,21 +14,21 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// A count is a rule about the number of arguments, which is applied when all of them are known.
-type count struct {
-	least   int
-	options bool // after the options were read
-	end     outcome
+// A countRule is a minimum for the number of arguments. It is applied when all of them are known.
+type countRule struct {
+	minimum      int
+	afterOptions bool    // the options no longer count
+	outcome      outcome // with fewer arguments
 }
 
 // finishArguments orders the arguments, and gives them names, texts and types.
 func (r *reader) finishArguments() {
-	operands := r.operands()
+	operands := r.orderOperands()
 	r.inferIntegers(operands)
-	r.words(operands)
+	r.applyUsage(operands)
 	r.script.Arguments = append(r.script.Arguments, operands...)
 	for _, a := range r.script.Arguments {
-		r.name(a)
+		r.nameArgument(a)
 		if !a.Value {
 			a.Kind = Text
 		}
@@ -44,32 +45,32 @@ func (r *reader) finishArguments() {
 	}
 }
 
-// operands returns the operands in their order.
-func (r *reader) operands() (list []*Argument) {
+// orderOperands returns the operands in their order.
+func (r *reader) orderOperands() (list []*Argument) {
 	if r.noOperands {
-		r.places, r.rest = nil, nil
+		r.operandAt, r.restOperand = nil, nil
 	}
-	for _, place := range slices.Sorted(maps.Keys(r.places)) {
-		a := r.places[place]
-		if r.rest == nil || place < r.rest.place {
+	for _, position := range slices.Sorted(maps.Keys(r.operandAt)) {
+		a := r.operandAt[position]
+		if r.restOperand == nil || position < r.restOperand.position {
 			list = append(list, a)
-		} else if place == r.rest.place {
-			r.rest.Required = r.rest.Required || a.Required
-			r.rest.is(a.Kind)
+		} else if position == r.restOperand.position {
+			r.restOperand.Required = r.restOperand.Required || a.Required
+			r.restOperand.setKind(a.Kind)
 		}
 	}
-	if r.rest != nil {
-		list = append(list, r.rest)
+	if r.restOperand != nil {
+		list = append(list, r.restOperand)
 	}
-	for _, c := range r.counts {
+	for _, c := range r.countRules {
 		for _, a := range list { // without this condition, it counts the options too
-			if c.options == r.options && a.place <= c.least && a.Default == nil && !a.omitted {
-				r.require(a, nil, c.end)
+			if c.afterOptions == r.optionsRead && a.position <= c.minimum && a.Default == nil && !a.optional {
+				r.require(a, nil, c.outcome)
 			}
 		}
 	}
 	for _, a := range slices.Concat(r.script.Arguments, list) {
-		if text := r.initial[a.variable]; text != "" && a.Value && !a.certain && !a.Required && a.Default == nil {
+		if text := r.initialValues[a.variable]; text != "" && a.Value && !a.certain && !a.Required && a.Default == nil {
 			a.Default = &text
 		}
 	}
@@ -81,8 +82,8 @@ func (r *reader) operands() (list []*Argument) {
 	return list
 }
 
-// words gives arguments the names and texts of the usage text, if the code lacks them.
-func (r *reader) words(operands []*Argument) {
+// applyUsage copies names and descriptions from the usage text to arguments without them.
+func (r *reader) applyUsage(operands []*Argument) {
 	h := r.help
 	for _, o := range h.Options {
 		at := slices.IndexFunc(r.script.Arguments, func(a *Argument) bool {
@@ -103,31 +104,31 @@ func (r *reader) words(operands []*Argument) {
 			a.variable = cmp.Or(a.variable, o.Value)
 		}
 	}
-	comments := r.placeComments()
+	comments := r.positionComments()
 	for i, a := range operands {
 		var o helptext.Operand
-		if len(h.Operands) == len(operands) || i < len(h.Operands) && !r.options {
+		if len(h.Operands) == len(operands) || i < len(h.Operands) && !r.optionsRead {
 			o = h.Operands[i]
 		}
 		if len(a.variable) < 2 {
-			a.Name = clean(o.Name)
+			a.Name = propertyName(o.Name)
 		}
-		a.Text = cmp.Or(a.Text, o.Text, comments[a.place])
-		if !a.Required && a.Default == nil && !a.omitted && o.Name != "" && !o.Optional {
+		a.Text = cmp.Or(a.Text, o.Text, comments[a.position])
+		if !a.Required && a.Default == nil && !a.optional && o.Name != "" && !o.Optional {
 			a.Required = true
 			a.doubt(DoubtRequired)
 		}
 	}
 }
 
-var placeComment = lazyregexp.New(`^\s*#+\s*\$(\d)\s*(?:[-:=–]+\s*)?(\S.*)$`)
+var positionComment = lazyregexp.New(`^\s*#+\s*\$(\d)\s*(?:[-:=–]+\s*)?(\S.*)$`)
 
-// placeComments returns the texts of comments such as "# $1 - the source".
-func (r *reader) placeComments() map[int]string {
+// positionComments returns the texts of comments such as "# $1 - the source".
+func (r *reader) positionComments() map[int]string {
 	texts := map[int]string{}
 	for _, line := range r.lines {
-		if m := placeComment.FindStringSubmatch(line); m != nil && texts[position(m[1])] == "" {
-			texts[position(m[1])] = m[2]
+		if m := positionComment.FindStringSubmatch(line); m != nil && texts[number(m[1])] == "" {
+			texts[number(m[1])] = m[2]
 		}
 	}
 	return texts
@@ -135,8 +136,8 @@ func (r *reader) placeComments() map[int]string {
 
 var separators = lazyregexp.New(`[^a-z0-9]+`)
 
-// clean returns a word as the name of a property: letters, digits and underscores.
-func clean(word string) string {
+// propertyName returns a word as the name of a property of JSON: letters, digits and underscores.
+func propertyName(word string) string {
 	word = strings.Trim(separators.ReplaceAllString(strings.ToLower(word), "_"), "_")
 	for _, prefix := range []string{"opt_", "arg_", "flag_", "param_"} {
 		word = strings.TrimPrefix(word, prefix)
@@ -147,8 +148,8 @@ func clean(word string) string {
 	return word
 }
 
-// name sets the name of an argument, from the usage text, its long option, its variable or a message of the script.
-func (r *reader) name(a *Argument) {
+// nameArgument names an argument after the usage text, its long option, its variable or a message of the script.
+func (r *reader) nameArgument(a *Argument) {
 	long, short, variable := "", "", a.variable
 	for _, o := range a.Options {
 		if name := strings.TrimLeft(o, "-"); len(name) > max(len(long), 1) {
@@ -157,18 +158,18 @@ func (r *reader) name(a *Argument) {
 	}
 	switch {
 	case len(a.Options) > 0:
-		short = clean(a.Options[0])
+		short = propertyName(a.Options[0])
 		if len(variable) == 1 {
 			variable = ""
 		}
-	case a.Default != nil && isStandardInput(*a.Default):
+	case a.Default != nil && isStdinFile(*a.Default):
 		short = "file"
 	case len(a.Choices) > 0:
 		short = "command"
 	}
-	name := cmp.Or(a.Name, clean(long), clean(variable), clean(a.message), short)
+	name := cmp.Or(a.Name, propertyName(long), propertyName(variable), propertyName(a.message), short)
 	if name == "" {
-		name = "arg" + strconv.Itoa(max(a.place, 1))
+		name = "arg" + strconv.Itoa(max(a.position, 1))
 		if a.Repeat {
 			name = "arguments"
 		}
@@ -192,16 +193,16 @@ func (taken Names) Add(name string) string {
 	return unique
 }
 
-// input adds an argument if a command reads the standard input of the script.
-func (r *reader) input() {
-	f := &inputFinder{r, map[string]bool{}, dashed(r.file)}
-	line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required))
+// addStdin adds an argument for the standard input of the script, if a command reads it.
+func (r *reader) addStdin() {
+	f := &stdinFinder{r, map[string]bool{}, comparedWithDash(r.file)}
+	line := f.stdinLine(r.file, !r.setsWords && (r.restOperand == nil || !r.restOperand.Required))
 	if line > 0 && len(r.script.Questions) == 0 {
 		r.script.Arguments = append(r.script.Arguments, InputArgument(r.names, line))
-		r.plain = r.plain || r.plainInput
+		r.partialTaint = r.partialTaint || r.partialStdin
 	}
 	for _, a := range r.script.Arguments {
-		a.Plain = r.plain && a.Value
+		a.NoCommands = r.partialTaint && a.Value
 	}
 }
 
@@ -212,25 +213,25 @@ func InputArgument(names Names, line int) *Argument {
 	}
 }
 
-// An inputFinder finds commands that read the standard input of the script.
-type inputFinder struct {
+// A stdinFinder finds commands that read the standard input of the script.
+type stdinFinder struct {
 	*reader
-	entered map[string]bool // functions whose commands were read, with or without arguments
-	dashed  map[string]bool // parameters that the script compares with "-"
+	visited          map[string]bool // functions whose commands were read, with or without arguments
+	comparedWithDash map[string]bool // parameters that the script compares with "-"
 }
 
-// dashed returns the names of the parameters that a script compares with "-", a name of standard input.
-func dashed(file *syntax.File) map[string]bool {
+// comparedWithDash returns the names of the parameters that a script compares with "-", a name of standard input.
+func comparedWithDash(file *syntax.File) map[string]bool {
 	names := map[string]bool{}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
-			for _, t := range slices.Concat(tests(n, true), tests(n, false)) {
-				names[t.name()] = names[t.name()] || t.kind == isOther && slices.Contains(t.words, "-")
+			for _, t := range slices.Concat(predicates(n, true), predicates(n, false)) {
+				names[t.name()] = names[t.name()] || t.kind == isNotOneOf && slices.Contains(t.words, "-")
 			}
 		case *syntax.CaseClause:
-			for _, b := range items(n) {
-				names[nameOf(n.Word)] = names[nameOf(n.Word)] || slices.Contains(b.patterns, "-")
+			for _, b := range branchesOf(n) {
+				names[parameterOf(n.Word)] = names[parameterOf(n.Word)] || slices.Contains(b.patterns, "-")
 			}
 		}
 		return true
@@ -238,9 +239,9 @@ func dashed(file *syntax.File) map[string]bool {
 	return names
 }
 
-// line returns the line of the first command below a node that reads standard input, or 0. none reports that "$@" can
-// be empty there.
-func (f *inputFinder) line(root syntax.Node, none bool) (line int) {
+// stdinLine returns the line of the first command below a node that reads standard input, or 0. noArguments means that
+// "$@" can be empty there.
+func (f *stdinFinder) stdinLine(root syntax.Node, noArguments bool) (line int) {
 	syntax.Walk(root, func(n syntax.Node) bool {
 		if line > 0 {
 			return false
@@ -251,50 +252,50 @@ func (f *inputFinder) line(root syntax.Node, none bool) (line int) {
 		case *syntax.ProcSubst:
 			return n.Op == syntax.CmdIn
 		case *syntax.Stmt:
-			if at := slices.IndexFunc(n.Redirs, redirectsInput); at >= 0 {
-				line = f.line(n.Redirs[at], none) // < <(cat)
-				if f.isInput(n.Redirs[at].Word) { // < "${1:-/dev/stdin}"
+			if at := slices.IndexFunc(n.Redirs, redirectsStdin); at >= 0 {
+				line = f.stdinLine(n.Redirs[at], noArguments) // < <(cat)
+				if f.isStdin(n.Redirs[at].Word) {             // < "${1:-/dev/stdin}"
 					line = int(n.Pos().Line())
 				}
 				return false
 			}
 		case *syntax.BinaryCmd:
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				line = f.line(n.X, none)
+				line = f.stdinLine(n.X, noArguments)
 				return false
 			}
 		case *syntax.CallExpr:
-			line = f.lineOf(n, none)
+			line = f.commandStdinLine(n, noArguments)
 		}
 		return line == 0
 	})
 	return line
 }
 
-// lineOf returns the line of a simple command that reads the standard input, or in the function that it calls.
-func (f *inputFinder) lineOf(c *syntax.CallExpr, none bool) int {
-	name := programOf(c)
+// commandStdinLine is stdinLine for a simple command, and for the function that it calls.
+func (f *stdinFinder) commandStdinLine(c *syntax.CallExpr, noArguments bool) int {
+	name := commandName(c)
 	body := f.functions[name]
 	switch {
 	case name == "":
 	case body == nil:
-		if f.readsInput(name, c.Args, none) {
+		if f.readsStdin(name, c.Args, noArguments) {
 			return int(c.Pos().Line())
 		}
 	default:
-		none = !slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool { return !f.canBeEmpty(w, none) })
-		key := name + " " + strconv.FormatBool(none)
-		if !f.entered[key] {
-			f.entered[key] = true
-			return f.line(body.Body, none)
+		noArguments = !slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool { return !f.canBeEmpty(w, noArguments) })
+		key := name + " " + strconv.FormatBool(noArguments)
+		if !f.visited[key] {
+			f.visited[key] = true
+			return f.stdinLine(body.Body, noArguments)
 		}
 	}
 	return 0
 }
 
 // canBeEmpty reports whether a word can expand to no word at all, like an empty list or an unquoted operand.
-func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
-	p := parameter(w)
+func (r *reader) canBeEmpty(w *syntax.Word, noArguments bool) bool {
+	p := expansionIn(w)
 	if p == nil || p.Length {
 		return false
 	}
@@ -302,12 +303,12 @@ func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
 	_, isUnquoted := w.Parts[0].(*syntax.ParamExp)
 	optional := a != nil && !a.Required && a.Default == nil
 	switch {
-	case isAll(w):
-		return none && p.Slice == nil
+	case isAllArguments(w):
+		return noArguments && p.Slice == nil
 	case p.Exp != nil:
 		return isUnquoted && (p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull)
 	case p.Index == nil:
-		return isUnquoted && optional && len(r.assignments[name]) > 0 && !r.hasText(r.assignments[name])
+		return isUnquoted && optional && len(r.assignments[name]) > 0 && !r.hasText(name, math.MaxInt)
 	}
 	return !slices.ContainsFunc(r.assignments[name], func(s *syntax.Assign) bool {
 		if s.Array == nil {
@@ -317,14 +318,14 @@ func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
 		for _, e := range s.Array.Elems[:min(1, len(s.Array.Elems))] {
 			text, _ = literal(e.Value)
 		}
-		return !strings.HasPrefix(text, "-") && !(optional && (s.Append || isAllIn(s)))
+		return !strings.HasPrefix(text, "-") && !(optional && (s.Append || assignsAllArguments(s)))
 	})
 }
 
-// hasText reports whether one of the values of a variable is certainly not empty.
-func (r *reader) hasText(values []*syntax.Assign) bool {
-	return slices.ContainsFunc(values, func(s *syntax.Assign) bool {
-		if s.Value == nil {
+// hasText reports whether an assignment above a line gives a variable a value that is certainly not empty.
+func (r *reader) hasText(variable string, line int) bool {
+	return slices.ContainsFunc(r.assignments[variable], func(s *syntax.Assign) bool {
+		if s.Value == nil || int(s.Pos().Line()) >= line {
 			return false
 		}
 		text, _ := r.evaluate(s.Value)
@@ -332,8 +333,8 @@ func (r *reader) hasText(values []*syntax.Assign) bool {
 	})
 }
 
-// redirectsInput reports whether a command has another standard input.
-func redirectsInput(r *syntax.Redirect) bool {
+// redirectsStdin reports whether a redirection replaces standard input.
+func redirectsStdin(r *syntax.Redirect) bool {
 	switch r.Op {
 	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 		return r.N == nil || r.N.Value == "0"
@@ -341,23 +342,23 @@ func redirectsInput(r *syntax.Redirect) bool {
 	return false
 }
 
-// isInput reports whether a word is standard input if the caller does not give a file, as in ${1:--}, or gives "-".
-func (f *inputFinder) isInput(w *syntax.Word) bool {
-	name := nameOf(w)
-	if name != "" && f.dashed[name] {
+// isStdin reports whether a word is standard input if the caller does not give a file, as in ${1:--}, or gives "-".
+func (f *stdinFinder) isStdin(w *syntax.Word) bool {
+	name := parameterOf(w)
+	if name != "" && f.comparedWithDash[name] {
 		return true
 	}
 	if a := f.byVariable[name]; a != nil && a.Default != nil {
-		return isStandardInput(*a.Default)
+		return isStdinFile(*a.Default)
 	}
 	text, known := f.evaluate(w)
-	return known && isStandardInput(text)
+	return known && isStdinFile(text)
 }
 
-func isStandardInput(file string) bool { return file == "-" || file == "/dev/stdin" }
+func isStdinFile(file string) bool { return file == "-" || file == "/dev/stdin" }
 
-// readsInput reports whether a program with these words reads standard input. none reports that "$@" can be empty.
-func (f *inputFinder) readsInput(program string, words []*syntax.Word, none bool) bool {
+// readsStdin reports whether a program with these words reads standard input. noArguments is as for stdinLine.
+func (f *stdinFinder) readsStdin(program string, words []*syntax.Word, noArguments bool) bool {
 	values, isFilter := property(program, "input")
 	instead, needsFirst := property(program, "first")
 	never, _ := property(program, "never")
@@ -366,12 +367,12 @@ func (f *inputFinder) readsInput(program string, words []*syntax.Word, none bool
 		return false
 	}
 	for i := 1; i < len(words); i++ {
-		text, _ := textOf(words[i].Parts, false, nothing)
+		text, _ := textOf(words[i].Parts, false, noExpansion)
 		option, isOption := strings.CutPrefix(text, "-")
 		switch {
-		case !needsFirst && f.isInput(words[i]):
+		case !needsFirst && f.isStdin(words[i]):
 			return true
-		case !isOption && f.canBeEmpty(words[i], none):
+		case !isOption && f.canBeEmpty(words[i], noArguments):
 		case !isOption && !needsFirst && !always:
 			return false
 		case !isOption:
@@ -381,7 +382,7 @@ func (f *inputFinder) readsInput(program string, words []*syntax.Word, none bool
 			if taken == "never" {
 				return false
 			}
-			i += position(taken)
+			i += number(taken)
 		case strings.ContainsAny(option, never):
 			return false
 		default:

@@ -8,13 +8,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A dataFlow follows data backwards, from arithmetic expressions to the arguments that can reach them, directly or
-// through variables. There Bash runs the command in x[$(command)], so these arguments must be integers. The order of
-// the commands does not matter. If it is not known how a text reaches the expression, all arguments are integers.
+// A dataFlow follows data backwards, from arithmetic expressions to the arguments that can reach them. Bash runs the
+// command in x[$(command)] there, so these arguments must be integers. The order of the commands does not matter. If it
+// is not known how a text reaches the expression, all arguments are integers.
 //
-// An argument must be plain, without commands, if it is only a part of such a text, or if the output of a program can
-// contain it: $(du "$x"). Then all other arguments must be plain, too, because arithmetic reads variables by their
-// names.
+// An argument must not contain commands if it is only a part of such a text. The same applies if the output of a
+// program can contain it: $(du "$x"). Then no argument may contain commands, because arithmetic reads variables by
+// their names.
 type dataFlow struct {
 	*reader
 	operands []*Argument
@@ -46,8 +46,8 @@ func (r *reader) inferIntegers(operands []*Argument) {
 		d.traceParameter(p.function, p.node.(*syntax.ParamExp), taint{})
 	}
 	for _, w := range r.numericOperands {
-		if p := parameter(w); p != nil && !p.Length {
-			for _, a := range append(r.met[p], r.byVariable[p.Param.Value]) {
+		if p := expansionIn(w); p != nil && !p.Length {
+			for _, a := range append(r.resolved[p], r.byVariable[p.Param.Value]) {
 				d.mark(a, taint{})
 			}
 		}
@@ -57,7 +57,7 @@ func (r *reader) inferIntegers(operands []*Argument) {
 // inShiftingLoop reports whether an expansion is in a loop in which $1 changes. If the script has many of these loops,
 // it assumes that.
 func (r *reader) inShiftingLoop(p *syntax.ParamExp) bool {
-	return len(r.moving) > 100 || slices.ContainsFunc(r.moving, func(loop syntax.Node) bool {
+	return len(r.shiftingLoops) > 100 || slices.ContainsFunc(r.shiftingLoops, func(loop syntax.Node) bool {
 		return loop.Pos().Offset() <= p.Pos().Offset() && p.End().Offset() <= loop.End().Offset()
 	})
 }
@@ -80,7 +80,7 @@ func (d *dataFlow) traceAll(list []site, t taint) {
 // that name, too.
 func (d *dataFlow) trace(s site, t taint) {
 	if word, ok := s.node.(*syntax.Word); ok && !t.isExpression {
-		text, known := textOf(word.Parts, false, nothing)
+		text, known := textOf(word.Parts, false, noExpansion)
 		t.isPartial = t.isPartial || !known && strings.Trim(text, "0123456789 \t\n") != ""
 	}
 	syntax.Walk(s.node, func(n syntax.Node) bool {
@@ -135,21 +135,21 @@ func alternatives(p *syntax.ParamExp) (list []*syntax.Word) {
 
 // traceParameter marks the arguments that an expansion of a parameter has, or traces the parameter.
 func (d *dataFlow) traceParameter(function string, p *syntax.ParamExp, t taint) {
-	for _, a := range d.met[p] {
+	for _, a := range d.resolved[p] {
 		d.mark(a, t)
 	}
-	known := len(d.met[p]) > 0
+	known := len(d.resolved[p]) > 0
 	switch name := p.Param.Value; {
-	case position(name) > 0:
-		d.tracePositional(function, position(name), (known || d.own[p]) && !d.inShiftingLoop(p), t)
+	case number(name) > 0:
+		d.tracePositional(function, number(name), (known || d.ofFrame[p]) && !d.inShiftingLoop(p), t)
 	case name == "@", name == "*", name == "BASH_ARGV":
 		d.tracePositional(function, 0, false, t)
 	case name == stdinVariable:
-		d.plainInput = true
+		d.partialStdin = true
 		d.traceVariable(name, t)
 	case name == "OPTARG" && !known:
 		d.markAll(t)
-	case !d.keys[p]:
+	case !d.ofCurrentWord[p]:
 		d.traceVariable(name, t)
 	}
 }
@@ -171,7 +171,7 @@ func (d *dataFlow) traceVariable(name string, t taint) {
 // the reader has found which argument it is.
 func (d *dataFlow) tracePositional(function string, n int, known bool, t taint) {
 	t.isExpression = false
-	if function == "" || d.passed[function] {
+	if function == "" || d.forwardsAll[function] {
 		if !known {
 			d.markAll(t)
 		}
@@ -183,7 +183,8 @@ func (d *dataFlow) tracePositional(function string, n int, known bool, t taint) 
 	moves := d.traceSet(function, t) || len(d.calls["shift "+function]) > 0
 	for _, call := range d.calls[function] {
 		words := call.node.(*syntax.CallExpr).Args[1:]
-		if len(words) == 1 && isAll(words[0]) && d.passed[function] && (call.function == "" || d.passed[call.function]) {
+		if len(words) == 1 && isAllArguments(words[0]) && d.forwardsAll[function] &&
+			(call.function == "" || d.forwardsAll[call.function]) {
 			continue
 		}
 		all := n == 0 || moves
@@ -203,7 +204,7 @@ func (d *dataFlow) traceSet(function string, t taint) (found bool) {
 	for _, s := range d.calls["set "+function] {
 		call := s.node.(*syntax.CallExpr)
 		for _, word := range call.Args[1:] {
-			if !d.settledSets[call] {
+			if !d.resolvedSets[call] {
 				d.trace(site{function: function, node: word}, t)
 				found = true
 			}
@@ -217,9 +218,9 @@ func canSplit(w *syntax.Word) bool {
 	if _, isLiteral := literal(w); isLiteral {
 		return false
 	}
-	p := parameter(w)
+	p := expansionIn(w)
 	_, isQuoted := w.Parts[0].(*syntax.DblQuoted)
-	return !isQuoted || len(w.Parts) > 1 || isAll(w) || p != nil && p.Index != nil
+	return !isQuoted || len(w.Parts) > 1 || isAllArguments(w) || p != nil && p.Index != nil
 }
 
 // mark records that an argument reaches an expression. The word of a loop can be each operand.
@@ -228,7 +229,7 @@ func (d *dataFlow) mark(a *Argument, t taint) {
 	switch {
 	case a == nil:
 	case t.isPartial:
-		d.plain = true
+		d.partialTaint = true
 	case isFound && len(a.Choices) > 0: // one of them
 	case isFound:
 		a.Kind = Integer
@@ -254,7 +255,7 @@ func (d *dataFlow) traceOutput(function string, list []*syntax.Stmt, t taint) {
 		case *syntax.Stmt:
 			for _, redirect := range n.Redirs {
 				switch text := textInto(redirect); {
-				case redirectsOutput(redirect):
+				case redirectsStdout(redirect):
 					return false
 				case text != nil && !printsNumbers(n.Cmd):
 					d.trace(site{function: function, node: text}, t)
@@ -274,8 +275,8 @@ func (d *dataFlow) traceOutput(function string, list []*syntax.Stmt, t taint) {
 	}
 }
 
-// redirectsOutput reports whether a command prints to another place than its standard output.
-func redirectsOutput(r *syntax.Redirect) bool {
+// redirectsStdout reports whether a command sends its output elsewhere.
+func redirectsStdout(r *syntax.Redirect) bool {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.DplOut:
 		return r.N == nil || r.N.Value == "1"
@@ -287,7 +288,7 @@ func redirectsOutput(r *syntax.Redirect) bool {
 
 // printsNumbers reports whether a command prints numbers only, such as wc without a file.
 func printsNumbers(cmd syntax.Command) bool {
-	_, words := simple(cmd)
+	_, words := literalWords(cmd)
 	if len(words) == 0 {
 		return false
 	}
@@ -297,7 +298,7 @@ func printsNumbers(cmd syntax.Command) bool {
 
 // traceCommand traces the words that a simple command can print. A filter prints the texts of its files.
 func (d *dataFlow) traceCommand(function string, call *syntax.CallExpr, t taint) {
-	name := programOf(call)
+	name := commandName(call)
 	if f := d.functions[name]; f != nil {
 		if d.isNew("output "+name, t) {
 			d.traceOutput(name, []*syntax.Stmt{f.Body}, t)

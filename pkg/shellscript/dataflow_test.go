@@ -86,7 +86,7 @@ func TestDataFlow(t *testing.T) {
 			}
 			if a.Kind == Integer {
 				got = append(got, name)
-			} else if a.Plain {
+			} else if a.NoCommands {
 				got = append(got, "+"+name)
 			}
 		}

@@ -107,7 +107,7 @@ func textInto(r *syntax.Redirect) syntax.Node {
 	switch {
 	case r.Hdoc != nil:
 		return r.Hdoc
-	case r.Op == syntax.WordHdoc, r.Op == syntax.RdrIn && parameter(r.Word) == nil:
+	case r.Op == syntax.WordHdoc, r.Op == syntax.RdrIn && expansionIn(r.Word) == nil:
 		return r.Word
 	}
 	return nil
@@ -190,7 +190,7 @@ func (r *reader) recordDeclaration(at func(syntax.Node) site, d *syntax.DeclClau
 
 // recordCommand records a simple command and its effects on variables.
 func (r *reader) recordCommand(at func(syntax.Node) site, c *syntax.CallExpr) {
-	_, words := simple(c)
+	_, words := literalWords(c)
 	if len(words) == 0 {
 		return
 	}

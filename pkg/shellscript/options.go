@@ -8,26 +8,32 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A loop reads the branches of one loop over arguments, or of a test of the first word.
-type loop struct {
-	r     *reader
-	value int    // the place at which the value of an option is in a branch, or 0
-	word  int    // the place of the word itself, or 0
-	key   string // the variable that has the word, or ""
-	after int    // the number of words that are taken outside of the branch
+// An argumentLoop reads the branches of one loop over the arguments, or of a test of the first argument.
+type argumentLoop struct {
+	r             *reader
+	word          currentWord
+	valuePosition int // n if the value of an option is $n in a branch, or 0
+	shiftsOutside int // words that the loop shifts outside of the branch
 }
 
-// A branchOf is a branch of a case, or of an if.
-type branchOf struct {
+// A currentWord is the argument that a loop looks at in one pass.
+type currentWord struct {
+	position int    // n if $n has it, or 0
+	variable string // the variable that has it, or ""
+}
+
+// A branch is a branch of a case, or an if. Its patterns can be options (-n|--name), or match operands (*).
+type branch struct {
 	patterns []string
 	body     []*syntax.Stmt
-	at       syntax.Pos
+	pos      syntax.Pos
 }
 
-// items returns the branches of a case.
-func items(c *syntax.CaseClause) (list []branchOf) {
+// branchesOf returns the branches of a case, not nil.
+func branchesOf(c *syntax.CaseClause) []branch {
+	list := make([]branch, 0, len(c.Items))
 	for _, item := range c.Items {
-		b := branchOf{body: item.Stmts, at: item.Pos()}
+		b := branch{body: item.Stmts, pos: item.Pos()}
 		for _, w := range item.Patterns {
 			text, ok := literal(w)
 			if !ok {
@@ -40,46 +46,47 @@ func items(c *syntax.CaseClause) (list []branchOf) {
 	return list
 }
 
-// optionLoop reads a while loop over the arguments. It reports whether the loop is one.
-func (r *reader) optionLoop(w *syntax.WhileClause) bool {
+// whileOverOptions reads a while loop over the arguments, and reports whether the loop is one.
+func (r *reader) whileOverOptions(w *syntax.WhileClause) bool {
 	switch letters, variable := r.getopts(w.Cond); {
-	case r.frame != r.caller:
+	case r.frame != r.scriptFrame:
 		return false
 	case variable != "":
 		r.getoptsLoop(letters, variable, w.Do)
 		return true
-	case !calls(w.Do, "shift"):
+	case !callsAny(w.Do, "shift"):
 		return false
 	}
-	l := &loop{r: r, word: 1, value: 2}
-	at, c := l.caseIn(w.Do)
-	if c == nil {
-		return r.plainLoop(w)
+	l := &argumentLoop{r: r}
+	at, branches := l.findCase(w.Do)
+	if branches == nil {
+		return r.whileOverOperands(w)
 	}
-	before := shiftsIn(w.Do[:at])
-	l.word, l.value, l.after = 1-before, 2-before, before+shiftsIn(w.Do[at+1:])
-	for _, item := range items(c) {
-		l.item(item)
+	before := countShifts(w.Do[:at])
+	l.word.position, l.valuePosition, l.shiftsOutside = 1-before, 2-before, before+countShifts(w.Do[at+1:])
+	for _, b := range branches {
+		l.branch(b)
 	}
-	r.options, r.frame.shifted = true, 0
+	r.optionsRead, r.frame.shifted = true, 0
 	return true
 }
 
-// caseIn finds the case over the current word among the statements of a loop.
-func (l *loop) caseIn(list []*syntax.Stmt) (at int, found *syntax.CaseClause) {
+// findCase finds the case over the current word among the statements of a loop, and the variable that has the word. It
+// returns the index of the statement and the branches, or nil.
+func (l *argumentLoop) findCase(list []*syntax.Stmt) (at int, found []branch) {
 	for i, stmt := range list {
 		for _, a := range assignments(stmt.Cmd) {
-			if a.Name != nil && nameOf(a.Value) == "1" {
-				l.key = a.Name.Value
+			if a.Name != nil && parameterOf(a.Value) == "1" {
+				l.word.variable = a.Name.Value
 			}
 		}
 		switch c := stmt.Cmd.(type) {
 		case *syntax.CaseClause:
-			if name := nameOf(c.Word); name == "1" || name != "" && name == l.key {
-				return i, c
+			if name := parameterOf(c.Word); name == "1" || name != "" && name == l.word.variable {
+				return i, branchesOf(c)
 			}
 		case *syntax.IfClause:
-			if _, inner := l.caseIn(c.Then); inner != nil {
+			if _, inner := l.findCase(c.Then); inner != nil {
 				return i, inner
 			}
 		}
@@ -87,72 +94,72 @@ func (l *loop) caseIn(list []*syntax.Stmt) (at int, found *syntax.CaseClause) {
 	return 0, nil
 }
 
-// plainLoop reads a loop that takes the words one by one and knows no options.
-func (r *reader) plainLoop(w *syntax.WhileClause) bool {
+// whileOverOperands reads a loop that shifts the arguments one by one and has no options.
+func (r *reader) whileOverOperands(w *syntax.WhileClause) bool {
 	uses, name := false, ""
-	eachOf(w.Do, func(n syntax.Node) {
+	inspectAll(w.Do, func(n syntax.Node) {
 		switch n := n.(type) {
 		case *syntax.ParamExp:
 			uses = uses || n.Param != nil && n.Param.Value == "1"
 		case *syntax.Assign:
-			if nameOf(n.Value) == "1" && name == "" {
+			if parameterOf(n.Value) == "1" && name == "" {
 				name = n.Name.Value
 			}
 		case *syntax.CallExpr:
-			if _, words := simple(n); uses && len(words) > 3 && words[0] == "[" && strings.HasPrefix(words[3], "-") {
+			if _, words := literalWords(n); uses && len(words) > 3 && words[0] == "[" && strings.HasPrefix(words[3], "-") {
 				r.doubt(DoubtOptions, words[3], int(n.Pos().Line()))
 			}
 		}
 	})
 	if uses {
-		r.all(name, w.Pos())
+		r.resolveRest(1, name, w.Pos())
 	}
 	return uses
 }
 
-// optionFor reads a loop over options: for a in "$@"; do case $a in … It reports whether the loop has this form.
-func (r *reader) optionFor(c *syntax.ForClause) bool {
-	if !overAll(c) || r.frame != r.caller {
+// forOverOptions reads for a in "$@"; do case $a in …, and reports whether the loop has this form.
+func (r *reader) forOverOptions(c *syntax.ForClause) bool {
+	if !loopsOverArguments(c) || r.frame != r.scriptFrame {
 		return false
 	}
-	l := &loop{r: r, key: c.Loop.(*syntax.WordIter).Name.Value}
-	_, choice := l.caseIn(c.Do)
-	hasOption := func(b branchOf) bool { return !slices.ContainsFunc(b.patterns, isNoOption) }
-	if choice == nil || !slices.ContainsFunc(items(choice), hasOption) {
+	l := &argumentLoop{r: r, word: currentWord{variable: c.Loop.(*syntax.WordIter).Name.Value}}
+	_, branches := l.findCase(c.Do)
+	isOptions := func(b branch) bool { return !slices.ContainsFunc(b.patterns, isNotOption) }
+	if !slices.ContainsFunc(branches, isOptions) {
 		return false
 	}
-	for _, item := range items(choice) {
-		l.item(item)
+	for _, b := range branches {
+		l.branch(b)
 	}
-	r.options = true
+	r.optionsRead = true
 	return true
 }
 
-func isNoOption(word string) bool { return len(word) < 2 || word[0] != '-' }
+func isNotOption(word string) bool { return len(word) < 2 || word[0] != '-' }
 
-// shiftsIn returns the number of words that statements take off in every case.
-func shiftsIn(list []*syntax.Stmt) (n int) {
+// countShifts returns the number of words that statements shift in every case.
+func countShifts(list []*syntax.Stmt) (n int) {
 	for _, stmt := range list {
 		switch c := stmt.Cmd.(type) {
 		case *syntax.CallExpr:
-			if _, words := simple(c); len(words) > 1 && words[0] == "shift" {
-				n += position(words[1])
-			} else if programOf(c) == "shift" {
+			if _, words := literalWords(c); len(words) > 1 && words[0] == "shift" {
+				n += number(words[1])
+			} else if commandName(c) == "shift" {
 				n++
 			}
 		case *syntax.BinaryCmd:
-			n += shiftsIn([]*syntax.Stmt{c.X, c.Y})
+			n += countShifts([]*syntax.Stmt{c.X, c.Y})
 		case *syntax.Block:
-			n += shiftsIn(c.Stmts)
+			n += countShifts(c.Stmts)
 		case *syntax.IfClause: // the same in both branches, or optional
-			n += shiftsIn(c.Then)
+			n += countShifts(c.Then)
 		}
 	}
 	return n
 }
 
-// item reads a branch: of options, or of other words.
-func (l *loop) item(b branchOf) {
+// branch reads a branch for options or for operands.
+func (l *argumentLoop) branch(b branch) {
 	var names []string
 	equals, choices := false, true
 	for _, p := range b.patterns {
@@ -162,9 +169,9 @@ func (l *loop) item(b branchOf) {
 		}
 		switch {
 		case p == "--" || p == "*":
-			l.operands(b)
+			l.operandBranch(b)
 			return
-		case isNoOption(p):
+		case isNotOption(p):
 			choices = choices && p != "" && p[0] != '-'
 		case !strings.ContainsAny(name, "*?["):
 			equals = equals || joined
@@ -173,10 +180,10 @@ func (l *loop) item(b branchOf) {
 			choices = false
 		}
 	}
-	if len(names) > 0 && !isHelp(names, l.r.outcomeOf(b.body) != goesOn) {
-		l.option(l.r.option(names, b.at), b, equals)
+	if len(names) > 0 && !isHelp(names, l.r.outcomeOf(b.body) != continues) {
+		l.optionBranch(l.r.addOption(names, b.pos), b, equals)
 	} else if len(names) == 0 && choices { // major|minor) part=$1
-		a := l.operands(b)
+		a := l.operandBranch(b)
 		if a != nil && !slices.ContainsFunc(b.patterns, func(p string) bool { return strings.ContainsAny(p, "*?[") }) {
 			a.Choices = append(a.Choices, b.patterns...)
 		}
@@ -196,8 +203,8 @@ func isHelp(names []string, ends bool) bool {
 	})
 }
 
-// option returns the argument with one of some options, or a new one.
-func (r *reader) option(names []string, at syntax.Pos) *Argument {
+// addOption returns the argument that has one of the names, or a new one, with all the names.
+func (r *reader) addOption(names []string, at syntax.Pos) *Argument {
 	var a *Argument
 	for _, have := range r.script.Arguments {
 		if a == nil && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(have.Options, name) }) {
@@ -216,45 +223,45 @@ func (r *reader) option(names []string, at syntax.Pos) *Argument {
 	return a
 }
 
-// option reads the branch of an option.
-func (l *loop) option(a *Argument, b branchOf, equals bool) {
+// optionBranch reads the branch for an option. equals reports that a pattern is --name=*.
+func (l *argumentLoop) optionBranch(a *Argument, b branch, equals bool) {
 	r := l.r
-	f := &frame{words: make([]*Argument, max(l.value, 0)), option: a, equals: equals, key: l.key, place: l.word}
-	if l.value > 0 {
-		f.words[l.value-1] = a
+	f := &frame{positional: make([]*Argument, max(l.valuePosition, 0)), word: l.word, option: a, equalsForm: equals}
+	if l.valuePosition > 0 {
+		f.positional[l.valuePosition-1] = a
 	}
-	r.within(f, b.body, false)
+	r.inFrame(f, b.body, false)
 	switch {
-	case equals && (f.joined || !f.reads):
+	case equals && (f.readsJoined || !f.readsNext):
 		a.Equals = a.Equals || !a.Value
 		a.Value = true
-	case f.reads:
+	case f.readsNext:
 		a.Value, a.Equals = true, false
-	case l.value > 0 && shiftsIn(b.body)+l.after >= 2:
+	case l.valuePosition > 0 && countShifts(b.body)+l.shiftsOutside >= 2:
 		a.Value = true
 		a.doubt(DoubtValue)
 	case !a.Value:
-		a.variable = cmp.Or(a.variable, f.literal)
+		a.variable = cmp.Or(a.variable, f.flagVariable)
 	}
-	a.Repeat = a.Repeat || a.Value && f.acts && r.onlyActs(b.body)
+	a.Repeat = a.Repeat || a.Value && f.usesValue && r.onlyActs(b.body)
 }
 
-// operands reads a branch for words other than options. It returns the operand that the branch stores, if it is new.
-func (l *loop) operands(b branchOf) *Argument {
-	f := &frame{words: []*Argument{}, operand: &Argument{Value: true}, key: l.key, place: l.word}
-	l.r.within(f, b.body, false)
-	return f.stored
+// operandBranch reads a branch for operands. It returns the operand that the branch stores, if it is new.
+func (l *argumentLoop) operandBranch(b branch) *Argument {
+	f := &frame{positional: []*Argument{}, word: l.word, operand: &Argument{Value: true}}
+	l.r.inFrame(f, b.body, false)
+	return f.storedOperand
 }
 
 // getopts returns the letters and the variable of a condition that calls getopts.
 func (r *reader) getopts(cond []*syntax.Stmt) (letters, variable string) {
-	eachOf(cond, func(n syntax.Node) {
+	inspectAll(cond, func(n syntax.Node) {
 		c, isCall := n.(*syntax.CallExpr)
 		if !isCall {
 			return
 		}
-		if _, words := simple(c); len(words) > 2 && words[0] == "getopts" {
-			letters, variable = cmp.Or(words[1], r.initial[nameOf(c.Args[1])]), words[2]
+		if _, words := literalWords(c); len(words) > 2 && words[0] == "getopts" {
+			letters, variable = cmp.Or(words[1], r.initialValues[parameterOf(c.Args[1])]), words[2]
 		}
 	})
 	return strings.TrimPrefix(letters, ":"), variable
@@ -262,118 +269,115 @@ func (r *reader) getopts(cond []*syntax.Stmt) (letters, variable string) {
 
 // getoptsLoop reads the branches of a loop over getopts.
 func (r *reader) getoptsLoop(letters, variable string, body []*syntax.Stmt) {
-	branches := map[string]branchOf{}
-	if _, c := (&loop{key: variable}).caseIn(body); c != nil {
-		for _, b := range items(c) {
-			for _, p := range b.patterns {
-				branches[p] = b
-			}
+	byLetter := map[string]branch{}
+	_, branches := (&argumentLoop{word: currentWord{variable: variable}}).findCase(body)
+	for _, b := range branches {
+		for _, p := range b.patterns {
+			byLetter[p] = b
 		}
 	}
-	l := &loop{r: r}
+	l := &argumentLoop{r: r}
 	for i, letter := range letters {
 		names := []string{"-" + string(letter)}
-		b, known := branches[string(letter)]
+		b, known := byLetter[string(letter)]
 		switch {
 		case !known || letter == ':':
 		case letter == '-':
-			r.longOptions(b)
-		case !isHelp(names, r.outcomeOf(b.body) != goesOn):
-			a := r.option(names, b.at)
+			r.getoptsLongOptions(b)
+		case !isHelp(names, r.outcomeOf(b.body) != continues):
+			a := r.addOption(names, b.pos)
 			if a.Value = strings.HasPrefix(letters[i+1:], ":"); a.Value {
 				r.byVariable["OPTARG"] = a
 			}
-			l.option(a, b, false)
+			l.optionBranch(a, b, false)
 			delete(r.byVariable, "OPTARG")
 		}
 	}
-	r.options, r.frame.shifted = true, 0
+	r.optionsRead, r.frame.shifted = true, 0
 }
 
-// longOptions reads the long options that a getopts string with "-:" permits: a case over OPTARG.
-func (r *reader) longOptions(b branchOf) {
-	l := &loop{r: r, key: "OPTARG"}
-	_, c := l.caseIn(b.body)
-	if c == nil {
-		return
-	}
-	for _, item := range items(c) {
-		for i, p := range item.patterns {
+// getoptsLongOptions reads the long options that a getopts string with "-:" permits: a case over OPTARG.
+func (r *reader) getoptsLongOptions(b branch) {
+	l := &argumentLoop{r: r, word: currentWord{variable: "OPTARG"}}
+	_, branches := l.findCase(b.body)
+	for _, b := range branches {
+		for i, p := range b.patterns {
 			if p != "*" && p != "" && p[0] != '-' {
-				item.patterns[i] = "--" + p
+				b.patterns[i] = "--" + p
 			}
 		}
-		if !slices.Equal(item.patterns, []string{"*"}) {
-			l.item(item)
+		if !slices.Equal(b.patterns, []string{"*"}) {
+			l.branch(b)
 		}
 	}
 }
 
-// leading reads a test that compares the first word with an option, such as [ "$1" = -n ] && { dry=1; shift; }, or with
-// [[ $1 == --name=* ]]. The operands that follow have the same places with and without the option.
-func (r *reader) leading(cond *syntax.Stmt, body []*syntax.Stmt) bool {
+// leadingTest reads a test that compares $1 with an option: [ "$1" = -n ] && { dry=1; shift; } or [[ $1 == --name=* ]].
+// The operands that follow have the same positions with and without the option.
+func (r *reader) leadingTest(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 	if c, ok := cond.Cmd.(*syntax.BinaryCmd); ok && c.Op == syntax.AndStmt && !cond.Negated {
-		return r.leading(c.Y, body) // [ $# -gt 0 ] && [ "$1" = -n ]
+		return r.leadingTest(c.Y, body) // [ $# -gt 0 ] && [ "$1" = -n ]
 	}
-	list := tests(cond, false)
-	if len(list) != 1 || list[0].kind != isOther && list[0].kind != isNoValue {
+	list := predicates(cond, false)
+	if len(list) != 1 || list[0].kind != isNotOneOf && list[0].kind != isNotJoinedOption {
 		return false
 	}
-	return r.leadingOptions(list[0].name(), branchOf{list[0].words, body, cond.Pos()})
+	return r.leadingOptions(list[0].name(), branch{list[0].words, body, cond.Pos()})
 }
 
-// leadingCase reads a case over the first word whose patterns are options. Other words are the operands.
+// leadingCase reads a case over $1 whose patterns are options. Other words are the operands.
 func (r *reader) leadingCase(c *syntax.CaseClause) bool {
-	list := slices.DeleteFunc(items(c), func(b branchOf) bool {
-		return slices.Equal(b.patterns, []string{"*"}) && r.outcomeOf(b.body) == goesOn
+	list := slices.DeleteFunc(branchesOf(c), func(b branch) bool {
+		return slices.Equal(b.patterns, []string{"*"}) && r.outcomeOf(b.body) == continues
 	})
-	return r.leadingOptions(nameOf(c.Word), list...)
+	return r.leadingOptions(parameterOf(c.Word), list...)
 }
 
-// leadingOptions reads branches for values of a parameter. It reports whether they are options at the first place.
-func (r *reader) leadingOptions(name string, list ...branchOf) bool {
-	noOptions := func(b branchOf) bool { return slices.ContainsFunc(b.patterns, isNoOption) }
-	if name != "1" || r.frame != r.caller || len(list) == 0 || slices.ContainsFunc(list, noOptions) {
+// leadingOptions reads branches for values of a parameter, and reports whether they are options in $1.
+func (r *reader) leadingOptions(name string, list ...branch) bool {
+	noOptions := func(b branch) bool { return slices.ContainsFunc(b.patterns, isNotOption) }
+	if name != "1" || r.frame != r.scriptFrame || len(list) == 0 || slices.ContainsFunc(list, noOptions) {
 		return false
 	}
-	l := &loop{r: r, word: 1, value: 2}
+	l := &argumentLoop{r: r, word: currentWord{position: 1}, valuePosition: 2}
 	for _, b := range list {
-		l.item(b)
-		r.options = r.options || calls(b.body, "shift")
+		l.branch(b)
+		r.optionsRead = r.optionsRead || callsAny(b.body, "shift")
 	}
 	return true
 }
 
-// refuses reports whether a script without operands ends here because there are some.
-func (r *reader) refuses(cond *syntax.Stmt, body []*syntax.Stmt) bool {
-	if !slices.ContainsFunc(tests(cond, true), func(t test) bool { return t.kind == isLong }) {
+// rejectsOperands reports whether the script ends with an error here if it gets any operand.
+func (r *reader) rejectsOperands(cond *syntax.Stmt, body []*syntax.Stmt) bool {
+	if !slices.ContainsFunc(predicates(cond, true), func(t predicate) bool { return t.kind == hasArguments }) {
 		return false
 	}
 	only := r.outcomeOf(body).isError()
-	eachOf(body, func(n syntax.Node) {
-		name := programOf(n)
+	inspectAll(body, func(n syntax.Node) {
+		name := commandName(n)
 		only = only && (name == "" || name == "exit" || prints(name) || isUsage(name) || isFailure(name))
 	})
 	return only
 }
 
-// act records that the branch of an option uses the value, which is one of several words.
-func (r *reader) act(words []*syntax.Word) {
+// noteUse records that the branch for an option uses the value, if that is one of some words.
+func (r *reader) noteUse(words []*syntax.Word) {
 	if f := r.frame; f.option != nil {
-		f.acts = f.acts || slices.ContainsFunc(words, func(w *syntax.Word) bool { return r.argumentOf(w) == f.option })
+		isValue := func(w *syntax.Word) bool { return r.resolveWord(w) == f.option }
+		f.usesValue = f.usesValue || slices.ContainsFunc(words, isValue)
 	}
 }
 
-// onlyActs reports whether the branch of an option calls functions and goes on, so that a second option adds to the
-// first: -c) need "$OPTARG" ;;
+// onlyActs reports whether the branch for an option only calls functions and continues. Then a second option adds to
+// the first: -c) need "$OPTARG" ;;
 func (r *reader) onlyActs(body []*syntax.Stmt) bool {
-	only := !exits(body)
-	eachOf(body, func(n syntax.Node) {
+	only := !alwaysExits(body)
+	inspectAll(body, func(n syntax.Node) {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			only = false
 		case *syntax.CallExpr:
-			name := programOf(n)
+			name := commandName(n)
 			isCheck := slices.Contains([]string{"shift", "exit", "[", "test", ":"}, name)
 			only = only && (r.functions[name] != nil || isCheck || prints(name))
 		}
@@ -381,23 +385,23 @@ func (r *reader) onlyActs(body []*syntax.Stmt) bool {
 	return only
 }
 
-// exits reports whether one of some statements ends the script in every case.
-func exits(list []*syntax.Stmt) bool {
-	return slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return programOf(s.Cmd) == "exit" })
+// alwaysExits reports whether one of some statements ends the script in every case.
+func alwaysExits(list []*syntax.Stmt) bool {
+	return slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return commandName(s.Cmd) == "exit" })
 }
 
-// settles reports whether a function can take one value only: it keeps it, changes the state of the shell, or ends the
-// script. A function that counts, collects, or notes that something happened can take more.
-func (r *reader) settles(f *syntax.FuncDecl) (found bool) {
-	if settled, done := r.settled[f]; done {
-		return settled
+// takesOneValue reports whether a second call of a function would undo the first. Such a function stores its value,
+// changes the state of the shell, or ends the script. Functions that count, collect or set a flag take many values.
+func (r *reader) takesOneValue(f *syntax.FuncDecl) (found bool) {
+	if known, done := r.takesOne[f]; done {
+		return known
 	}
-	r.settled[f] = false // for functions that call each other
+	r.takesOne[f] = false // for functions that call each other
 	if body, isBlock := f.Body.Cmd.(*syntax.Block); isBlock {
-		found = exits(body.Stmts)
+		found = alwaysExits(body.Stmts)
 	}
 	local, literals := map[string]bool{}, map[string]string{}
-	each(f.Body, func(n syntax.Node) {
+	inspect(f.Body, func(n syntax.Node) {
 		switch n := n.(type) {
 		case *syntax.DeclClause:
 			for _, s := range n.Args {
@@ -406,7 +410,7 @@ func (r *reader) settles(f *syntax.FuncDecl) (found bool) {
 				}
 			}
 		case *syntax.Assign:
-			if n.Name == nil || local[n.Name.Value] || n.Naked || n.Append || isNext(n) || counts(n) {
+			if n.Name == nil || local[n.Name.Value] || n.Naked || n.Append || isAppendedElement(n) || isIncrement(n) {
 				break
 			}
 			text, isLiteral := literal(n.Value)
@@ -414,21 +418,21 @@ func (r *reader) settles(f *syntax.FuncDecl) (found bool) {
 			found = found || !isLiteral || n.Array != nil || has && old != text
 			literals[n.Name.Value] = text
 		case *syntax.CallExpr:
-			name := programOf(n)
+			name := commandName(n)
 			g := r.functions[name]
 			changes := slices.Contains([]string{"cd", "source", ".", "read", "mapfile"}, name)
-			found = found || changes || g != nil && r.settles(g)
+			found = found || changes || g != nil && r.takesOneValue(g)
 		}
 	})
-	r.settled[f] = found
+	r.takesOne[f] = found
 	return found
 }
 
-// counts reports whether a variable gets a value with the old one in it: n=$((n + 1)).
-func counts(s *syntax.Assign) bool { return s.Value != nil && mentions(s.Value, s.Name.Value) }
+// isIncrement reports whether the new value of a variable contains the old one: n=$((n + 1)).
+func isIncrement(s *syntax.Assign) bool { return s.Value != nil && mentions(s.Value, s.Name.Value) }
 
-// isNext reports whether an assignment adds to a list: list[n++]=x, list[${#list[@]}]=x.
-func isNext(s *syntax.Assign) bool {
+// isAppendedElement reports whether an assignment adds to an array: list[n++]=x, list[${#list[@]}]=x.
+func isAppendedElement(s *syntax.Assign) bool {
 	switch index := s.Index.(type) {
 	case *syntax.UnaryArithm:
 		return index.Op == syntax.Inc
@@ -440,7 +444,7 @@ func isNext(s *syntax.Assign) bool {
 
 // mentions reports whether the value of a variable is part of a word: $x, $((x + 1)).
 func mentions(w *syntax.Word, name string) (found bool) {
-	each(w, func(n syntax.Node) {
+	inspect(w, func(n syntax.Node) {
 		l, isLit := n.(*syntax.Lit)
 		found = found || isLit && l.Value == name
 	})

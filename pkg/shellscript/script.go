@@ -1,11 +1,19 @@
-// Package shellscript reads shell scripts. It finds options and operands, variables that come from outside, programs
-// that a script starts, questions that it asks, and files that it writes. It never runs the script.
+// Package shellscript reads shell scripts. It finds options and operands, environment variables, programs that a script
+// starts, questions that it asks, and files that it writes. It never runs the script.
 //
 //	s, err := shellscript.Read(text, nil)
 //	for _, a := range s.Arguments { fmt.Println(a.Name, a.Options, a.Required) }
 //
 // The code decides what exists, and the usage text gives the words. Conclusions from the code are certain. The rest
 // is a [Doubt], which a person confirms.
+//
+// A reader follows the statements in the order in which they run, and binds variables to arguments. Its frame has the
+// positional parameters of the current function call. A dataFlow then follows data backwards, from arithmetic to
+// arguments:
+//
+//	f() { size=$1; }  # in the frame of the call below, $1 is the second argument of the script
+//	f "$2"            # now byVariable["size"] is this argument
+//	((size > 3))      # a site of arithmetic, and data flows there from size: the argument is an integer
 package shellscript
 
 import (
@@ -30,14 +38,14 @@ type Script struct {
 	Variables []Variable
 	Programs  []string // names of programs, and "./NAME" for files next to the script, sorted
 	// Unknown reports that the script starts programs that are known only when it runs.
-	Unknown   bool
-	Sources   []string // files next to the script that it sources
-	Library   bool     // it only defines functions, for scripts that source it
-	Questions []Question
-	Effects   Effects
-	Doubts    []Doubt
-	Trial     *Trial // a call that only prints, or nil
-	NoTrial   int    // otherwise, the line of the command that can do more, or 0
+	Unknown     bool
+	Sources     []string // files next to the script that it sources
+	Library     bool     // it only defines functions, for scripts that source it
+	Questions   []Question
+	Effects     Effects
+	Doubts      []Doubt
+	Trial       *Trial // a call that only prints, or nil
+	NoTrialLine int    // otherwise, the line of the command that can do more, or 0
 }
 
 // An Argument is an option, or an operand if it has no Options.
@@ -48,19 +56,19 @@ type Argument struct {
 	Equals  bool     // the value follows "=" and cannot be another word
 	Repeat  bool
 	// Required is true only if the script ends without the argument.
-	Required bool
-	Default  *string
-	Choices  []string
-	Kind     Kind
-	Plain    bool   // the text must not contain commands, as in $(command)
-	Text     string // a description
-	Line     int
-	Doubts   []DoubtKind
-	variable string // the variable that has the value
-	omitted  bool   // the script works without it
-	certain  bool   // each run stores it in the variable, whatever was there
-	message  string // the name in the message for a missing value
-	place    int    // of an operand, from 1
+	Required   bool
+	Default    *string
+	Choices    []string
+	Kind       Kind
+	NoCommands bool   // the text must not contain commands, as in $(command)
+	Text       string // a description
+	Line       int
+	Doubts     []DoubtKind
+	variable   string // the variable that has the value
+	optional   bool   // the script works without it
+	certain    bool   // each run assigns it to the variable
+	message    string // the name in the message for a missing value
+	position   int    // n if the operand is $n after the options
 }
 
 // A Kind is the kind of an argument's values.
@@ -94,20 +102,20 @@ type Question struct {
 
 // Effects are what the script does outside its own process, as far as its text shows it.
 type Effects struct {
-	Writes      bool // files
-	Network     bool
-	Destroys    bool // deletes or publishes something that it did not create
-	Root        bool // needs sudo or the superuser
-	Endless     bool // does not end by itself
-	Terminal    bool // needs a terminal
-	WritePaths  []string
-	ReadPaths   []string
-	OwnFolder   bool     // finds files next to itself
-	WritesThere bool     // writes next to itself
-	StaysThere  bool     // changes to its own folder, so relative paths are in it
-	Settings    []string // files in the home directory that its programs read: "~/.gitconfig"
-	Secrets     []string // the same, and they can contain secrets
-	Line        int      // of the first destructive command
+	Writes          bool // files
+	Network         bool
+	Destroys        bool // deletes or publishes something that it did not create
+	Root            bool // needs sudo or the superuser
+	Endless         bool // does not end by itself
+	Terminal        bool // needs a terminal
+	WritePaths      []string
+	ReadPaths       []string
+	OwnFolder       bool     // finds files next to itself
+	WritesOwnFolder bool     // writes next to itself
+	InOwnFolder     bool     // changes to its own folder, so relative paths are there
+	Settings        []string // files in the home directory that its programs read: "~/.gitconfig"
+	Secrets         []string // the same, and they can contain secrets
+	Line            int      // of the first destructive command
 }
 
 // A DoubtKind is a reason why a conclusion is not certain.
@@ -164,23 +172,23 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 			subscripts: map[string][]site{},
 		},
 		script: &Script{}, file: file, lines: strings.Split(string(text), "\n"), nextTo: nextTo,
-		known: map[string]*string{}, names: Names{}, initial: map[string]string{},
-		byVariable: map[string]*Argument{}, places: map[int]*Argument{}, met: map[*syntax.ParamExp][]*Argument{},
-		keys: map[*syntax.ParamExp]bool{}, own: map[*syntax.ParamExp]bool{}, passed: map[string]bool{},
-		settledSets: map[*syntax.CallExpr]bool{}, entered: map[*syntax.FuncDecl]bool{}, frame: &frame{},
-		outcomes: map[string]outcome{}, settled: map[*syntax.FuncDecl]bool{},
+		constants: map[string]*string{}, names: Names{}, initialValues: map[string]string{},
+		byVariable: map[string]*Argument{}, operandAt: map[int]*Argument{}, resolved: map[*syntax.ParamExp][]*Argument{},
+		ofCurrentWord: map[*syntax.ParamExp]bool{}, ofFrame: map[*syntax.ParamExp]bool{}, forwardsAll: map[string]bool{},
+		resolvedSets: map[*syntax.CallExpr]bool{}, active: map[*syntax.FuncDecl]bool{}, frame: &frame{},
+		functionOutcomes: map[string]outcome{}, takesOne: map[*syntax.FuncDecl]bool{},
 	}
-	r.caller = r.frame
+	r.scriptFrame = r.frame
 	r.collect("", file)
 	r.readSources()
-	r.usage()
+	r.readUsage()
 	r.statements(file.Stmts, true)
 	r.finishArguments()
 	r.describe()
-	r.outside()
-	r.input()
+	r.findEffects()
+	r.addStdin()
 	r.script.Library = isLibrary(file)
-	r.script.Trial, r.script.NoTrial = r.trial()
+	r.script.Trial, r.script.NoTrialLine = r.trial()
 	return r.script, nil
 }
 
@@ -193,7 +201,7 @@ func isLibrary(file *syntax.File) bool {
 			functions++
 		case *syntax.DeclClause:
 		case *syntax.CallExpr:
-			if !slices.Contains([]string{"", "set", "shopt", "source", "."}, programOf(stmt.Cmd)) {
+			if !slices.Contains([]string{"", "set", "shopt", "source", "."}, commandName(stmt.Cmd)) {
 				return false
 			}
 		default:
@@ -213,18 +221,17 @@ func parse(text []byte) (*syntax.File, error) {
 		return nil, &SyntaxError{int(failed.Pos.Line()), failed.Text}
 	case errors.As(err, &language):
 		return nil, &SyntaxError{int(language.Pos.Line()), language.Feature + " is of another shell"}
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
-	return file, deep(file)
+	return file, checkDepth(file)
 }
 
-// maxDepth limits how deep the nodes of a script can be in each other, because rules look at all nodes below a node.
+// maxDepth limits the depth of a syntax tree, because functions look at all nodes below a node.
 const maxDepth = 2000
 
-// deep returns an error for a script that is nested too deeply.
-func deep(file *syntax.File) error {
+// checkDepth returns an error for a script that is nested too deeply.
+func checkDepth(file *syntax.File) error {
 	var err error
 	depth := 0
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -241,42 +248,42 @@ func deep(file *syntax.File) error {
 	return err
 }
 
-// A reader collects what the statements of a script show.
+// A reader follows the statements of a script and collects its arguments.
 type reader struct {
 	facts
-	script      *Script
-	file        *syntax.File
-	lines       []string
-	nextTo      Files
-	outcomes    map[string]outcome               // of functions
-	settled     map[*syntax.FuncDecl]bool        // whether functions can take one value only
-	known       map[string]*string               // values of variables as text; nil: not known
-	names       Names                            // of arguments
-	initial     map[string]string                // literal values of variables before the options are read
-	byVariable  map[string]*Argument             // arguments by the variable that has their value
-	places      map[int]*Argument                // operands by place
-	entered     map[*syntax.FuncDecl]bool        // functions that are followed now, or were called with all arguments
-	own         map[*syntax.ParamExp]bool        // expansions in a function or after set --
-	moving      []syntax.Node                    // loops in which $1 changes
-	plain       bool                             // a part of a text reaches an arithmetic expression
-	plainInput  bool                             // a part of the text that read reads reaches one
-	met         map[*syntax.ParamExp][]*Argument // the arguments that expansions have
-	keys        map[*syntax.ParamExp]bool        // expansions of the word that a loop looks at
-	passed      map[string]bool                  // functions that get all arguments of the script
-	settledSets map[*syntax.CallExpr]bool        // set -- with known words
-	followed    uint                             // the bytes of functions whose calls were followed
-	frame       *frame
-	caller      *frame    // the frame of the whole script
-	rest        *Argument // the operand that takes all other words
-	listed      string    // the array of operands that a loop collects
-	noOperands  bool      // the script refuses operands
-	refilled    bool      // set -- gives the script other words, so "$@" is not empty
-	help        helptext.Help
-	counts      []count
-	settings    []Variable     // variables for which a test shows that they come from outside
-	options     bool           // a loop read the options
-	sources     []*syntax.File // files that the script sources
-	unread      bool           // it sources a file that could not be read, which may set variables
+	script           *Script
+	file             *syntax.File
+	lines            []string
+	nextTo           Files
+	functionOutcomes map[string]outcome               // results of outcomeOfFunction
+	takesOne         map[*syntax.FuncDecl]bool        // results of takesOneValue
+	constants        map[string]*string               // values of variables as text; nil: not known
+	names            Names                            // of arguments
+	initialValues    map[string]string                // literal values of variables before the options are read
+	byVariable       map[string]*Argument             // arguments by the variable that has their value
+	operandAt        map[int]*Argument                // operands by position: 1 is $1, after the options
+	active           map[*syntax.FuncDecl]bool        // functions that are followed now, or were called with "$@"
+	ofFrame          map[*syntax.ParamExp]bool        // expansions of $1 … in a function or after set --
+	shiftingLoops    []syntax.Node                    // loops in which $1 changes
+	partialTaint     bool                             // a part of a text reaches an arithmetic expression
+	partialStdin     bool                             // a part of standard input reaches one
+	resolved         map[*syntax.ParamExp][]*Argument // the arguments that expansions have
+	ofCurrentWord    map[*syntax.ParamExp]bool        // expansions of the current word of a loop
+	forwardsAll      map[string]bool                  // functions that the script calls with "$@"
+	resolvedSets     map[*syntax.CallExpr]bool        // set -- with known words
+	followedBytes    uint                             // the size of the functions whose calls were followed
+	frame            *frame
+	scriptFrame      *frame    // the frame outside of functions and branches
+	restOperand      *Argument // the operand for "$@", with a list of values
+	operandArray     string    // the array in which a loop collects the operands
+	noOperands       bool      // the script rejects operands
+	setsWords        bool      // set -- adds words, so "$@" is not empty
+	help             helptext.Help
+	countRules       []countRule
+	testedVariables  []Variable     // environment variables that the script tests
+	optionsRead      bool           // a loop read the options
+	sources          []*syntax.File // files that the script sources
+	missingSource    bool           // it sources a file that could not be read
 }
 
 func (r *reader) doubt(kind DoubtKind, what string, line int) {

@@ -178,6 +178,7 @@ func TestHostile(t *testing.T) {
 		{"f() { g \"$1\"; g \"$1\"; }\ng() { f \"$1\"; h \"$1\"; h \"$1\"; }\nh() { echo \"$1\"; }\n" +
 			many("f \"$1\"\n"), false},
 		{many("#\n\n"), false},
+		{"f() { shift -5; echo \"$1\"; }\nf \"$1\"", false},
 		{many("read n <<< $x\n") + "((n))", false},
 		{"f() { read n; f; }\n" + many("f <<< $1\n") + "((n))", false},
 		{many("while x; do shift; ((y = $1)); done\n"), false},

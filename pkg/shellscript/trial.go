@@ -15,91 +15,91 @@ type Trial struct {
 	Status int // its exit status
 }
 
-// asking are the words that ask a script about itself, the best first.
-var asking = []string{"--help", "-h", "--version"}
+// trialWords are the words that ask a script about itself, the best first.
+var trialWords = []string{"--help", "-h", "--version"}
 
 // trial finds a call that only prints: the commands before the option, and those that handle it, change nothing. Then
 // the script ends. Otherwise it returns the line of a command that can do more, or 0 if there is no such option.
 func (r *reader) trial() (found *Trial, line int) {
-	for _, word := range asking {
+	for _, word := range trialWords {
 		p := &proof{reader: r, word: word, seen: map[string]bool{}}
-		switch handled := p.follow(r.file.Stmts, "1", word); {
-		case handled && p.line == 0:
+		switch handled := p.findHandler(r.file.Stmts, "1", word); {
+		case handled && p.firstEffect == 0:
 			return &Trial{word, p.status}, 0
 		case handled && line == 0:
-			line = p.line
+			line = p.firstEffect
 		}
 	}
 	return nil, line
 }
 
-// A proof follows the statements of a script up to the one that handles a word.
+// A proof follows the statements of a script up to the one that handles an option.
 type proof struct {
 	*reader
-	word   string
-	line   int // of the first command before it that can do more than print, or 0
-	status int
-	seen   map[string]bool // functions
+	word        string
+	firstEffect int // the line of the first command on the way that can do more than print, or 0
+	status      int
+	seen        map[string]bool // functions that were followed; with "=", those that are followed now
 }
 
-// follow reports whether one of some statements handles the word: a case, a test, or a function that gets all
-// arguments. The statements before it must only print. The word, or its letter, is in $1 or in another variable.
-func (p *proof) follow(list []*syntax.Stmt, in, text string) bool {
+// findHandler reports whether one of some statements handles the word: a case, a test, or a function that gets all
+// arguments. The statements before it must only print. parameter has text, which is the word or its letter.
+func (p *proof) findHandler(list []*syntax.Stmt, parameter, text string) bool {
 	for _, stmt := range list {
-		p.around(stmt)
+		p.checkStatement(stmt)
 		handled, harmless := false, false
 		switch c := stmt.Cmd.(type) {
 		case *syntax.WhileClause:
-			p.noteAll(c.Cond)
+			p.checkAll(c.Cond)
 			switch letters, variable := p.getopts(c.Cond); {
 			case variable == "":
-				handled = p.follow(c.Do, in, text)
+				handled = p.findHandler(c.Do, parameter, text)
 			case len(text) == 2 && strings.Contains(letters, text[1:]) && !strings.Contains(letters, text[1:]+":"):
-				handled = p.follow(c.Do, variable, text[1:])
+				handled = p.findHandler(c.Do, variable, text[1:])
 			}
 		case *syntax.ForClause:
-			handled = overAll(c) && p.follow(c.Do, c.Loop.(*syntax.WordIter).Name.Value, text)
+			handled = loopsOverArguments(c) && p.findHandler(c.Do, c.Loop.(*syntax.WordIter).Name.Value, text)
 		case *syntax.CaseClause:
-			handled = nameOf(c.Word) == in && p.branch(c, text)
+			handled = parameterOf(c.Word) == parameter && p.caseHandler(c, text)
 		case *syntax.IfClause:
-			handled = len(c.Cond) == 1 && p.compares(c.Cond[0], in) && p.ends(c.Then, nil)
+			handled = len(c.Cond) == 1 && p.compares(c.Cond[0], parameter) && p.printsAndExits(c.Then, nil)
 		case *syntax.BinaryCmd:
-			handled = c.Op == syntax.AndStmt && p.compares(c.X, in) && p.ends([]*syntax.Stmt{c.Y}, nil)
+			handled = c.Op == syntax.AndStmt && p.compares(c.X, parameter) && p.printsAndExits([]*syntax.Stmt{c.Y}, nil)
 		case *syntax.CallExpr:
 			for _, a := range c.Assigns { // key=$1
-				if in == "1" && len(c.Args) == 0 && nameOf(a.Value) == in {
-					in = a.Name.Value
+				if parameter == "1" && len(c.Args) == 0 && parameterOf(a.Value) == parameter {
+					parameter = a.Name.Value
 				}
 			}
-			name := programOf(c)
+			name := commandName(c)
 			f := p.functions[name]
-			if f != nil && len(c.Args) == 2 && isAll(c.Args[1]) && !p.seen[name] {
+			if f != nil && len(c.Args) == 2 && isAllArguments(c.Args[1]) && !p.seen[name] {
 				p.seen[name] = true
-				handled = p.follow([]*syntax.Stmt{f.Body}, "1", text)
+				handled = p.findHandler([]*syntax.Stmt{f.Body}, "1", text)
 			}
-			harmless = name == "shift" && in != "1"
+			harmless = name == "shift" && parameter != "1"
 		case *syntax.Block:
-			handled, harmless = p.follow(c.Stmts, in, text), true
+			handled, harmless = p.findHandler(c.Stmts, parameter, text), true
 		}
 		if handled {
 			return true
 		}
 		if !harmless {
-			p.note(stmt)
+			p.check(stmt)
 		}
 	}
 	return false
 }
 
-// branch reports whether the first branch for a word names it, prints and ends the script.
-func (p *proof) branch(c *syntax.CaseClause, word string) bool {
-	p.note(c.Word)
+// caseHandler reports whether the first branch that matches a word names it, prints and ends the script.
+func (p *proof) caseHandler(c *syntax.CaseClause, word string) bool {
+	p.check(c.Word)
 	for _, b := range c.Items {
 		for _, w := range b.Patterns {
-			p.note(w)
+			p.check(w)
 			pattern, known := literal(w)
 			if known && pattern == word {
-				return p.ends(b.Stmts, nil)
+				return p.printsAndExits(b.Stmts, nil)
 			}
 			if is, err := path.Match(pattern, word); is || err != nil || !known {
 				return false
@@ -110,57 +110,58 @@ func (p *proof) branch(c *syntax.CaseClause, word string) bool {
 }
 
 // compares reports whether a condition is true if a parameter is the word.
-func (p *proof) compares(cond *syntax.Stmt, in string) bool {
+func (p *proof) compares(cond *syntax.Stmt, parameter string) bool {
 	is := false
 	switch c := cond.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		given := func(t test) bool { return t.kind == isLong } // [ $# -gt 0 ] && …
-		is = c.Op == syntax.AndStmt && slices.ContainsFunc(tests(c.X, true), given) && p.compares(c.Y, in) ||
-			c.Op == syntax.OrStmt && (p.compares(c.X, in) || p.compares(c.Y, in))
+		given := func(t predicate) bool { return t.kind == hasArguments } // [ $# -gt 0 ] && …
+		is = c.Op == syntax.AndStmt && slices.ContainsFunc(predicates(c.X, true), given) && p.compares(c.Y, parameter) ||
+			c.Op == syntax.OrStmt && (p.compares(c.X, parameter) || p.compares(c.Y, parameter))
 	case *syntax.TestClause:
-		is = p.equals(c.X, in)
+		is = p.comparesExpression(c.X, parameter)
 	default:
-		is = p.isWord(tests(cond, false), in)
+		is = p.comparesWord(predicates(cond, false), parameter)
 	}
 	if is {
-		p.note(cond)
+		p.check(cond)
 	}
 	return is && !cond.Negated
 }
 
-// equals is [proof.compares] for a condition in [[ … ]].
-func (p *proof) equals(x syntax.TestExpr, in string) bool {
+// comparesExpression is [proof.compares] for a condition in [[ … ]].
+func (p *proof) comparesExpression(x syntax.TestExpr, parameter string) bool {
 	if or, ok := x.(*syntax.BinaryTest); ok && or.Op == syntax.OrTest {
-		return p.equals(or.X, in) || p.equals(or.Y, in)
+		return p.comparesExpression(or.X, parameter) || p.comparesExpression(or.Y, parameter)
 	}
-	return p.isWord(expression(x, false), in)
+	return p.comparesWord(exprPredicates(x, false), parameter)
 }
 
-// isWord reports whether a test compares a parameter with the word.
-func (p *proof) isWord(list []test, in string) bool {
-	return slices.ContainsFunc(list, func(t test) bool {
-		return t.kind == isOther && t.name() == in && slices.Contains(t.words, p.word)
+// comparesWord reports whether a test compares a parameter with the word.
+func (p *proof) comparesWord(list []predicate, parameter string) bool {
+	return slices.ContainsFunc(list, func(t predicate) bool {
+		return t.kind == isNotOneOf && t.name() == parameter && slices.Contains(t.words, p.word)
 	})
 }
 
-// ends reports whether statements only print, and then end the script. arguments belong to the function.
-func (p *proof) ends(list []*syntax.Stmt, arguments []*syntax.Word) bool {
+// printsAndExits reports whether statements only print, and then end the script. arguments are the arguments of their
+// function.
+func (p *proof) printsAndExits(list []*syntax.Stmt, arguments []*syntax.Word) bool {
 	for _, stmt := range list {
-		p.around(stmt)
+		p.checkStatement(stmt)
 		switch c := stmt.Cmd.(type) {
 		case *syntax.Block:
-			if p.ends(c.Stmts, arguments) {
+			if p.printsAndExits(c.Stmts, arguments) {
 				return true
 			}
 			continue
 		case *syntax.BinaryCmd:
-			if c.Op == syntax.AndStmt && p.succeeds(c.X) && p.ends([]*syntax.Stmt{c.X, c.Y}, arguments) {
+			if c.Op == syntax.AndStmt && p.cannotFail(c.X) && p.printsAndExits([]*syntax.Stmt{c.X, c.Y}, arguments) {
 				return true
 			}
 		case *syntax.CallExpr:
-			name := programOf(c)
+			name := commandName(c)
 			for _, w := range c.Args {
-				p.note(w)
+				p.check(w)
 			}
 			if name == "exit" {
 				p.status = p.exitStatus(c.Args[1:], arguments)
@@ -169,20 +170,20 @@ func (p *proof) ends(list []*syntax.Stmt, arguments []*syntax.Word) bool {
 			if f := p.functions[name]; f != nil && !p.seen["="+name] {
 				p.seen["="+name] = true
 				defer delete(p.seen, "="+name)
-				if p.ends([]*syntax.Stmt{f.Body}, c.Args[1:]) {
+				if p.printsAndExits([]*syntax.Stmt{f.Body}, c.Args[1:]) {
 					return true
 				}
 				continue
 			}
 		}
-		p.note(stmt)
+		p.check(stmt)
 	}
 	return false
 }
 
-// succeeds reports whether a command cannot fail, because it only prints a text.
-func (p *proof) succeeds(stmt *syntax.Stmt) bool {
-	name := programOf(stmt.Cmd)
+// cannotFail reports whether a command cannot fail, because it only prints a text.
+func (p *proof) cannotFail(stmt *syntax.Stmt) bool {
+	name := commandName(stmt.Cmd)
 	return p.functions[name] != nil || slices.Contains([]string{"echo", "printf", "cat", "shift"}, name)
 }
 
@@ -192,8 +193,8 @@ func (p *proof) exitStatus(words, arguments []*syntax.Word) int {
 		return 0
 	}
 	text, known := literal(words[0])
-	if x := parameter(words[0]); !known && x != nil {
-		if n := position(x.Param.Value); n > 0 && n <= len(arguments) {
+	if x := expansionIn(words[0]); !known && x != nil {
+		if n := number(x.Param.Value); n > 0 && n <= len(arguments) {
 			text, _ = literal(arguments[n-1])
 		} else if x.Exp != nil {
 			text, _ = literal(x.Exp.Word)
@@ -203,25 +204,25 @@ func (p *proof) exitStatus(words, arguments []*syntax.Word) int {
 	return n
 }
 
-// around records the effects of a statement in addition to its command: redirections, and running in the background.
-func (p *proof) around(stmt *syntax.Stmt) {
+// checkStatement checks a statement without its command: redirections, and running in the background.
+func (p *proof) checkStatement(stmt *syntax.Stmt) {
 	bare := *stmt
 	bare.Cmd = nil
-	p.note(&bare)
+	p.check(&bare)
 }
 
-// note records the line of the first command below a node that can do more than print.
-func (p *proof) note(n syntax.Node) {
-	each(n, func(n syntax.Node) {
-		if p.line == 0 && !p.isHarmless(n) {
-			p.line = int(n.Pos().Line())
+// check records the line of the first command below a node that can do more than print.
+func (p *proof) check(n syntax.Node) {
+	inspect(n, func(n syntax.Node) {
+		if p.firstEffect == 0 && !p.isHarmless(n) {
+			p.firstEffect = int(n.Pos().Line())
 		}
 	})
 }
 
-func (p *proof) noteAll(list []*syntax.Stmt) {
+func (p *proof) checkAll(list []*syntax.Stmt) {
 	for _, stmt := range list {
-		p.note(stmt)
+		p.check(stmt)
 	}
 }
 
@@ -230,10 +231,8 @@ func (p *proof) isHarmless(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		return !n.Background && !n.Coprocess
-	case *syntax.ProcSubst, *syntax.CoprocClause, *syntax.ForClause:
+	case *syntax.ProcSubst, *syntax.CoprocClause, *syntax.ForClause, *syntax.WhileClause: // a loop may never end
 		return false
-	case *syntax.WhileClause:
-		return false // it may never end
 	case *syntax.Redirect:
 		if n.Hdoc != nil || n.Word == nil {
 			return true
@@ -248,12 +247,12 @@ func (p *proof) isHarmless(n syntax.Node) bool {
 }
 
 func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
-	_, words := simple(c)
+	_, words := literalWords(c)
 	name, rest := words[0], words[1:]
 	if f := p.functions[name]; f != nil {
-		if !p.seen[name] { // "$@" in it is not followed, because handles looked at it
+		if !p.seen[name] { // "$@" in it is not followed, because findHandler did that
 			p.seen[name] = true
-			p.note(f.Body)
+			p.check(f.Body)
 		}
 		return true
 	}
@@ -272,13 +271,13 @@ func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 	case "sed": // sed can write files, but the kernel prevents that in a trial
 		return !has("-i", "--i")
 	case "eval": // "$options", which getopt has quoted
-		return len(rest) == 3 && rest[0] == "set" && rest[1] == "--" && p.isGetopt(nameOf(c.Args[3]))
+		return len(rest) == 3 && rest[0] == "set" && rest[1] == "--" && p.isGetopt(parameterOf(c.Args[3]))
 	case "command":
 		return len(rest) > 0 && (rest[0] == "-v" || rest[0] == "-V")
 	case "trap":
 		return p.isHarmlessTrap(rest)
 	case "source", ".":
-		return !p.unread && p.areHarmless()
+		return !p.missingSource && p.areSourcesHarmless()
 	}
 	return slices.Contains(table()["=harmless"], name)
 }
@@ -286,20 +285,20 @@ func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 // isGetopt reports whether the one value of a variable is the output of getopt.
 func (p *proof) isGetopt(name string) (is bool) {
 	if list := p.assignments[name]; len(list) == 1 && list[0].Value != nil {
-		each(list[0].Value, func(n syntax.Node) { is = is || programOf(n) == "getopt" })
+		inspect(list[0].Value, func(n syntax.Node) { is = is || commandName(n) == "getopt" })
 	}
 	return is
 }
 
-// areHarmless reports whether the files that the script sources only print.
-func (p *proof) areHarmless() bool {
+// areSourcesHarmless reports whether the files that the script sources only print.
+func (p *proof) areSourcesHarmless() bool {
 	if !p.seen["."] {
 		p.seen["."] = true
 		for _, file := range p.sources {
-			p.noteAll(file.Stmts)
+			p.checkAll(file.Stmts)
 		}
 	}
-	return p.line == 0
+	return p.firstEffect == 0
 }
 
 // isHarmlessTrap reports whether a handler for the end of the script only prints. Other signals do not come.
@@ -316,6 +315,6 @@ func (p *proof) isHarmlessTrap(words []string) bool {
 	if err != nil {
 		return false
 	}
-	p.noteAll(file.Stmts)
-	return p.line == 0
+	p.checkAll(file.Stmts)
+	return p.firstEffect == 0
 }

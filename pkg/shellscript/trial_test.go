@@ -79,7 +79,7 @@ func TestTrial(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.text, err)
 		}
-		got := fmt.Sprintf("line %d", s.NoTrial)
+		got := fmt.Sprintf("line %d", s.NoTrialLine)
 		if s.Trial != nil {
 			got = fmt.Sprintf("%s %d", s.Trial.Word, s.Trial.Status)
 		}

@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// usage reads the usage text: the output of a function called usage or help, the head comment, or a variable.
-func (r *reader) usage() {
+// readUsage reads the usage text: the output of a function called usage or help, the head comment, or a variable.
+func (r *reader) readUsage() {
 	for _, text := range r.usageTexts() {
 		h := helptext.Read(text)
 		if len(r.help.Options) == 0 {
@@ -34,17 +34,17 @@ const maxUsages = 10
 func (r *reader) usageTexts() (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.functions)) {
 		if isUsage(name) && len(texts) < maxUsages {
-			texts = append(texts, r.printed(r.functions[name].Body, ""))
+			texts = append(texts, r.printedTexts(r.functions[name].Body, ""))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.assignments)) {
 		for _, s := range r.assignments[name] {
 			if isUsage(name) && s.Value != nil && len(texts) < 2*maxUsages {
-				texts = append(texts, r.shown(s.Value))
+				texts = append(texts, r.displayText(s.Value))
 			}
 		}
 	}
-	texts = append(texts, r.printed(r.file, "usage"))
+	texts = append(texts, r.printedTexts(r.file, "usage"))
 	head := strings.Join(r.headComment(), "\n")
 	if strings.Contains(strings.ToLower(head), "usage") || len(helptext.Read(head).Options) > 0 {
 		texts = append(texts, head)
@@ -52,12 +52,12 @@ func (r *reader) usageTexts() (texts []string) {
 	return texts
 }
 
-// printed returns the texts with a word that commands below a node print: echo, printf, or cat with a here-document.
-func (r *reader) printed(n syntax.Node, word string) string {
+// printedTexts returns the texts with a word that commands below a node print: echo, printf, cat with a here-document.
+func (r *reader) printedTexts(n syntax.Node, word string) string {
 	var b strings.Builder
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if s, ok := n.(*syntax.Stmt); ok {
-			if text := r.printedBy(s); strings.Contains(strings.ToLower(text), word) {
+			if text := r.printedText(s); strings.Contains(strings.ToLower(text), word) {
 				b.WriteString(text + "\n")
 			}
 		}
@@ -66,15 +66,15 @@ func (r *reader) printed(n syntax.Node, word string) string {
 	return b.String()
 }
 
-func (r *reader) printedBy(s *syntax.Stmt) string {
+func (r *reader) printedText(s *syntax.Stmt) string {
 	c, _ := s.Cmd.(*syntax.CallExpr)
-	name := programOf(s.Cmd)
+	name := commandName(s.Cmd)
 	if !prints(name) {
 		return ""
 	}
 	for _, redirect := range s.Redirs {
 		if redirect.Hdoc != nil {
-			text := r.shown(redirect.Hdoc)
+			text := r.displayText(redirect.Hdoc)
 			if redirect.Op == syntax.DashHdoc {
 				text = strings.ReplaceAll(text, "\t", "")
 			}
@@ -83,7 +83,7 @@ func (r *reader) printedBy(s *syntax.Stmt) string {
 	}
 	var words []string
 	for _, w := range c.Args[1:] {
-		if text := r.shown(w); name != "cat" && (len(words) > 0 || !slices.Contains(echoOptions, text)) {
+		if text := r.displayText(w); name != "cat" && (len(words) > 0 || !slices.Contains(echoOptions, text)) {
 			words = append(words, text)
 		}
 	}
@@ -149,10 +149,10 @@ var (
 type section int
 
 const (
-	prose section = iota
-	about         // explains the script
-	name          // NAME: x.sh - explains the script
-	other         // usage, authors, options, …
+	proseSection section = iota
+	aboutSection         // explains the script
+	nameSection          // NAME: x.sh - explains the script
+	otherSection         // usage, authors, options, …
 )
 
 // Describe returns the description in the lines of a head comment, without their marks. A text that the author
@@ -182,7 +182,7 @@ func (d *description) end() {
 	text := strings.Join(d.words, " ")
 	switch {
 	case text == "":
-	case d.in == about || d.in == name:
+	case d.in == aboutSection || d.in == nameSection:
 		d.labelled = cmp.Or(d.labelled, text)
 	case !strings.Contains(text, " "):
 		d.title = cmp.Or(d.title, text)
@@ -202,7 +202,7 @@ func (d *description) add(line string) {
 	text := strings.TrimSpace(line)
 	if bare := strings.Trim(text, "#-=*~_+ "); bare == "" {
 		if d.skips = false; d.begun || len(d.words) > 0 {
-			d.enter(prose, 0)
+			d.enter(proseSection, 0)
 		}
 		return
 	} else if strings.HasPrefix(text, "--") || strings.HasPrefix(text, "==") || strings.HasPrefix(text, "**") {
@@ -211,27 +211,27 @@ func (d *description) add(line string) {
 		}
 	}
 	if declared.MatchString(text) {
-		d.enter(prose, 0)
+		d.enter(proseSection, 0)
 		d.labelled = cmp.Or(d.labelled, purposeOf(text))
 		return
 	}
 	if m := label.FindStringSubmatch(text); m != nil {
-		in := other
+		in := otherSection
 		if m[1] != "" {
-			in = about
+			in = aboutSection
 		} else if m[2] != "" {
-			in = name
+			in = nameSection
 		}
 		d.enter(in, indent)
 		text = m[4]
 	} else if m := tagged.FindStringSubmatch(text); m != nil {
-		d.enter(other, indent)
+		d.enter(otherSection, indent)
 		if m := label.FindStringSubmatch(m[1]); m != nil && m[1] != "" {
-			d.enter(about, indent)
+			d.enter(aboutSection, indent)
 		}
 		text = m[2]
-	} else if d.in == other && indent <= d.indent {
-		d.enter(prose, 0)
+	} else if d.in == otherSection && indent <= d.indent {
+		d.enter(proseSection, 0)
 	}
 	if text != "" {
 		d.sentence(text)
@@ -251,10 +251,10 @@ func (d *description) sentence(text string) {
 		text = own[1]
 	}
 	switch d.skips = d.skips || legal.MatchString(text); {
-	case d.in == other, d.in == name && own == nil && len(d.words) == 0:
+	case d.in == otherSection, d.in == nameSection && own == nil && len(d.words) == 0:
 	case d.skips, noDescription.MatchString(text):
 		d.end()
-	case d.in == prose && len(d.words) == 1 && !strings.Contains(d.words[0], " "): // a title, then the sentence
+	case d.in == proseSection && len(d.words) == 1 && !strings.Contains(d.words[0], " "): // a title, then the sentence
 		d.end()
 		d.words = []string{text}
 	default:

@@ -14,7 +14,7 @@ import (
 // An expander returns the text of an expansion, and whether it is known.
 type expander func(syntax.WordPart) (text string, known bool)
 
-func nothing(syntax.WordPart) (string, bool) { return "", false }
+func noExpansion(syntax.WordPart) (string, bool) { return "", false }
 
 var (
 	escaped       = lazyregexp.New(`(?s)\\(.)`)
@@ -55,15 +55,15 @@ func literal(w *syntax.Word) (string, bool) {
 	if w == nil {
 		return "", true
 	}
-	text, known := textOf(w.Parts, false, nothing)
+	text, known := textOf(w.Parts, false, noExpansion)
 	if !known {
 		return "", false
 	}
 	return text, true
 }
 
-// parameter returns the expansion that a word consists of: $x, "$x", "${x:-y}".
-func parameter(w *syntax.Word) *syntax.ParamExp {
+// expansionIn returns the expansion if a word is only that: $x, "$x", "${x:-y}".
+func expansionIn(w *syntax.Word) *syntax.ParamExp {
 	if w == nil || len(w.Parts) != 1 {
 		return nil
 	}
@@ -78,53 +78,53 @@ func parameter(w *syntax.Word) *syntax.ParamExp {
 	return p
 }
 
-// nameOf returns the name of the parameter that a word consists of, or "".
-func nameOf(w *syntax.Word) string {
-	if p := parameter(w); p != nil && !p.Length {
+// parameterOf returns the name of the parameter if a word is only its expansion, or "".
+func parameterOf(w *syntax.Word) string {
+	if p := expansionIn(w); p != nil && !p.Length {
 		return p.Param.Value
 	}
 	return ""
 }
 
-// position returns the number of a positional parameter: 1 for $1. It is 0 for every other name.
-func position(name string) int {
-	n, err := strconv.Atoi(name)
-	if err != nil || n > 99 {
+// number returns the number in a text, such as 1 for the name of $1. It is 0 for every other text.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 99 {
 		return 0
 	}
 	return n
 }
 
-// isAll reports whether a word is "$@" or $*, all arguments.
-func isAll(w *syntax.Word) bool {
-	p := parameter(w)
+// isAllArguments reports whether a word is "$@" or $*.
+func isAllArguments(w *syntax.Word) bool {
+	p := expansionIn(w)
 	return p != nil && (p.Param.Value == "@" || p.Param.Value == "*") && p.Index == nil && !p.Length
 }
 
-// overAll reports whether a loop is over all arguments.
-func overAll(c *syntax.ForClause) bool {
+// loopsOverArguments reports whether a loop is for x in "$@".
+func loopsOverArguments(c *syntax.ForClause) bool {
 	loop, ok := c.Loop.(*syntax.WordIter)
-	return ok && !c.Select && (!loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]))
+	return ok && !c.Select && (!loop.InPos.IsValid() || len(loop.Items) == 1 && isAllArguments(loop.Items[0]))
 }
 
-// offset returns the place at which an expansion of a list begins: 2 for ${@:2}. It is 0 without a literal place.
-func offset(p *syntax.ParamExp) int {
+// sliceStart returns the first index of a slice: 2 for ${@:2}. It is 0 if the expansion has no literal index.
+func sliceStart(p *syntax.ParamExp) int {
 	if p.Slice == nil {
 		return 0
 	}
 	w, _ := p.Slice.Offset.(*syntax.Word)
 	text, _ := literal(w)
-	return position(text)
+	return number(text)
 }
 
-// isCount reports whether a word is $#.
-func isCount(w *syntax.Word) bool {
-	p := parameter(w)
+// isArgumentCount reports whether a word is $#.
+func isArgumentCount(w *syntax.Word) bool {
+	p := expansionIn(w)
 	return p != nil && (p.Param.Value == "#" || p.Length && p.Param.Value == "@")
 }
 
-// simple returns the words of a simple command as far as they are literal; others are "".
-func simple(cmd syntax.Command) (*syntax.CallExpr, []string) {
+// literalWords returns the words of a simple command as far as they are literal; others are "".
+func literalWords(cmd syntax.Command) (*syntax.CallExpr, []string) {
 	c, ok := cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
 		return c, nil
@@ -136,8 +136,8 @@ func simple(cmd syntax.Command) (*syntax.CallExpr, []string) {
 	return c, words
 }
 
-// programOf returns the literal name of the program that a node starts, or "".
-func programOf(n syntax.Node) string {
+// commandName returns the literal name of a simple command, or "".
+func commandName(n syntax.Node) string {
 	c, ok := n.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
 		return ""
@@ -146,9 +146,9 @@ func programOf(n syntax.Node) string {
 	return name
 }
 
-// isAllIn reports whether an assignment is list=("$@") or list+=("$@").
-func isAllIn(s *syntax.Assign) bool {
-	return s.Array != nil && len(s.Array.Elems) == 1 && isAll(s.Array.Elems[0].Value)
+// assignsAllArguments reports whether an assignment is list=("$@") or list+=("$@").
+func assignsAllArguments(s *syntax.Assign) bool {
+	return s.Array != nil && len(s.Array.Elems) == 1 && isAllArguments(s.Array.Elems[0].Value)
 }
 
 // assignments returns the assignments that a command makes: x=1, local x=1, export x=1.
@@ -164,8 +164,8 @@ func assignments(cmd syntax.Command) []*syntax.Assign {
 	return nil
 }
 
-// each calls f with each node below a node, without the bodies of functions that are declared there.
-func each(n syntax.Node, f func(syntax.Node)) {
+// inspect calls f with each node below a node, except in the declarations of functions.
+func inspect(n syntax.Node, f func(syntax.Node)) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if n == nil {
 			return false
@@ -178,10 +178,10 @@ func each(n syntax.Node, f func(syntax.Node)) {
 	})
 }
 
-// eachOf calls f with each node of some statements.
-func eachOf(list []*syntax.Stmt, f func(syntax.Node)) {
+// inspectAll calls inspect for each of some statements.
+func inspectAll(list []*syntax.Stmt, f func(syntax.Node)) {
 	for _, stmt := range list {
-		each(stmt, f)
+		inspect(stmt, f)
 	}
 }
 
@@ -203,14 +203,14 @@ func isRequired(p *syntax.ParamExp) bool {
 	return p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
 }
 
-// calls reports whether some statements call one of some commands.
-func calls(list []*syntax.Stmt, names ...string) (found bool) {
-	eachOf(list, func(n syntax.Node) { found = found || slices.Contains(names, programOf(n)) })
+// callsAny reports whether some statements call one of some commands.
+func callsAny(list []*syntax.Stmt, names ...string) (found bool) {
+	inspectAll(list, func(n syntax.Node) { found = found || slices.Contains(names, commandName(n)) })
 	return found
 }
 
-// expands reports whether a word contains an expansion of a parameter whose name is accepts.
-func expands(w *syntax.Word, is func(name string) bool) (found bool) {
+// expandsAny reports whether a word contains an expansion of a parameter for whose name is returns true.
+func expandsAny(w *syntax.Word, is func(name string) bool) (found bool) {
 	if w != nil {
 		syntax.Walk(w, func(n syntax.Node) bool {
 			p, ok := n.(*syntax.ParamExp)
@@ -224,55 +224,55 @@ func expands(w *syntax.Word, is func(name string) bool) (found bool) {
 
 // refersTo reports whether a value contains the variable itself, as in X=${X:-1}.
 func refersTo(w *syntax.Word, name string) bool {
-	return expands(w, func(other string) bool { return other == name })
+	return expandsAny(w, func(other string) bool { return other == name })
 }
 
-// Marks at the beginning of the text of a word: the folder of the script, and a file that it made with mktemp.
+// The marks at the beginning of an evaluated text: the folder of the script, and a file that it made with mktemp.
 const (
-	here      = "\x00"
-	temporary = "\x01"
+	scriptFolder  = "\x00"
+	temporaryFile = "\x01"
 )
 
-// maxValue limits the text of a variable, in bytes: variables can refer to each other.
-const maxValue = 4096
+// maxConstantBytes limits the text of a variable, in bytes: variables can refer to each other.
+const maxConstantBytes = 4096
 
 // evaluate returns the text of a word, and whether it is known before the script runs.
-func (r *reader) evaluate(w *syntax.Word) (string, bool) { return textOf(w.Parts, false, r.expansion) }
+func (r *reader) evaluate(w *syntax.Word) (string, bool) { return textOf(w.Parts, false, r.expand) }
 
-// shown returns the text of a word for people.
-func (r *reader) shown(w *syntax.Word) string {
+// displayText returns the text of a word for people.
+func (r *reader) displayText(w *syntax.Word) string {
 	text, _ := r.evaluate(w)
-	return strings.NewReplacer(here, "", temporary, "").Replace(text)
+	return strings.NewReplacer(scriptFolder, "", temporaryFile, "").Replace(text)
 }
 
-// fileOf returns the path that a word names. It is relative to the folder of the script if it is in there.
-func (r *reader) fileOf(w *syntax.Word) (name string, own, known bool) {
+// pathOf returns the path that a word names. If own is set, it is relative to the folder of the script.
+func (r *reader) pathOf(w *syntax.Word) (name string, own, known bool) {
 	name, known = r.evaluate(w)
-	if name, own = strings.CutPrefix(name, here); own {
+	if name, own = strings.CutPrefix(name, scriptFolder); own {
 		r.script.Effects.OwnFolder = true
 		name = strings.TrimPrefix(name, "/")
 	}
-	return path.Clean(name), own, known && !strings.ContainsAny(name, here+temporary)
+	return path.Clean(name), own, known && !strings.ContainsAny(name, scriptFolder+temporaryFile)
 }
 
-// expansion returns the text of an expansion: the folder of the script, a default, or the one value of a variable.
-func (r *reader) expansion(part syntax.WordPart) (string, bool) {
+// expand returns the text of an expansion: the folder of the script, a default, or the one value of a variable.
+func (r *reader) expand(part syntax.WordPart) (string, bool) {
 	switch p := part.(type) {
 	case *syntax.CmdSubst:
-		return r.output(p)
+		return r.commandOutput(p)
 	case *syntax.ParamExp:
 		switch {
 		case p.Param == nil || p.Excl || p.Length || p.Slice != nil || p.Repl != nil:
-		case isOwnName(p.Param.Value):
+		case isScriptPath(p.Param.Value):
 			if p.Exp != nil && p.Exp.Op == syntax.RemSmallSuffix { // ${0%/*}
-				return here, true
+				return scriptFolder, true
 			}
 			return "SCRIPT", false
 		case p.Index != nil:
 		case p.Param.Value == "HOME":
 			return "~", true
 		default:
-			text, known := r.value(p.Param.Value)
+			text, known := r.constant(p.Param.Value)
 			if !known && p.Exp != nil {
 				if _, hasDefault := defaultOf(p); hasDefault && p.Exp.Word != nil {
 					return r.evaluate(p.Exp.Word)
@@ -284,23 +284,23 @@ func (r *reader) expansion(part syntax.WordPart) (string, bool) {
 	return "", false
 }
 
-// isOwnName reports whether a parameter has the path of the script.
-func isOwnName(name string) bool { return name == "0" || name == "BASH_SOURCE" }
+// isScriptPath reports whether a parameter has the path of the script.
+func isScriptPath(name string) bool { return name == "0" || name == "BASH_SOURCE" }
 
-// output returns the output of a command if the reader needs it: $(dirname "$0"), $(mktemp).
-func (r *reader) output(c *syntax.CmdSubst) (text string, known bool) {
+// commandOutput returns the output of a command if the reader needs it: $(dirname "$0"), $(mktemp).
+func (r *reader) commandOutput(c *syntax.CmdSubst) (text string, known bool) {
 	text = "SCRIPT"
 	syntax.Walk(c, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
-			if programOf(n) == "mktemp" {
-				text, known = temporary, true
-			} else if programOf(n) == "basename" {
+			if commandName(n) == "mktemp" {
+				text, known = temporaryFile, true
+			} else if commandName(n) == "basename" {
 				return false
 			}
 		case *syntax.ParamExp:
-			if !known && n.Param != nil && isOwnName(n.Param.Value) {
-				text, known = here, true
+			if !known && n.Param != nil && isScriptPath(n.Param.Value) {
+				text, known = scriptFolder, true
 			}
 		}
 		return true
@@ -308,23 +308,23 @@ func (r *reader) output(c *syntax.CmdSubst) (text string, known bool) {
 	return text, known
 }
 
-// value returns the text of a variable: the only value that it gets. The folder of the script, or a file that it made,
-// can be one of several values.
-func (r *reader) value(name string) (string, bool) {
-	found, done := r.known[name]
+// constant returns the text of a variable that has one value in the whole script. The folder of the script, or a file
+// that it made, can be one of several values.
+func (r *reader) constant(name string) (string, bool) {
+	found, done := r.constants[name]
 	if !done {
-		r.known[name] = nil // for variables that refer to each other
+		r.constants[name] = nil // for variables that refer to each other
 		for _, s := range r.assignments[name] {
 			if s.Value == nil {
 				continue
 			}
 			text, known := r.evaluate(s.Value)
-			marked := strings.HasPrefix(text, here) || strings.HasPrefix(text, temporary)
-			if known && len(text) <= maxValue && (len(r.assignments[name]) == 1 || marked) {
+			marked := strings.HasPrefix(text, scriptFolder) || strings.HasPrefix(text, temporaryFile)
+			if known && len(text) <= maxConstantBytes && (len(r.assignments[name]) == 1 || marked) {
 				found = &text
 			}
 		}
-		r.known[name] = found
+		r.constants[name] = found
 	}
 	if found == nil {
 		return "", false
@@ -348,7 +348,7 @@ func (r *reader) readSources() {
 		if len(c.Args) < 2 {
 			continue
 		}
-		name, _, known := r.fileOf(c.Args[1])
+		name, _, known := r.pathOf(c.Args[1])
 		if slices.Contains(r.script.Sources, name) {
 			continue
 		}
@@ -357,11 +357,11 @@ func (r *reader) readSources() {
 			text = r.nextTo(name)
 		}
 		if file, err := parse(text); text == nil || len(text) > MaxSize || err != nil {
-			r.unread = true
+			r.missingSource = true
 		} else {
 			r.script.Sources = append(r.script.Sources, name)
 			r.sources = append(r.sources, file)
-			clear(r.known)
+			clear(r.constants)
 			r.collect("", file)
 		}
 	}

@@ -38,7 +38,7 @@ type Found struct {
 	Path     string // relative to the folder, with slashes
 	Tool     string // the name of the tool
 	Language string // "bash", "sh", "python3", …: the base name of the interpreter
-	Says     *shellscript.Script
+	Script   *shellscript.Script
 	help     *recipe.Recipe // of the help of a script in another language, or nil
 	asked    *wrap.Trial    // the call that made the script print its help, or nil
 }
@@ -95,7 +95,7 @@ func LookAt(file string) (*Folder, error) {
 		f.look(root, f.Files[0])
 		f.Others = 0
 		for _, s := range f.Scripts {
-			f.Files = append(f.Files, s.Says.Sources...)
+			f.Files = append(f.Files, s.Script.Sources...)
 		}
 		return nil
 	})
@@ -150,7 +150,7 @@ func (f *Folder) look(root *os.Root, name string) {
 		found.Language = path.Base(interpreter[0])
 	}
 	if found.Parsed() {
-		found.Says, err = shellscript.Read(text, func(other string) []byte {
+		found.Script, err = shellscript.Read(text, func(other string) []byte {
 			if text, _, err := read(root, path.Join(path.Dir(name), other)); err == nil && !strings.HasPrefix(other, "..") {
 				return text
 			}
@@ -160,12 +160,12 @@ func (f *Folder) look(root *os.Root, name string) {
 			f.leave(name, syntax.Error(), "bash -n "+full)
 			return
 		}
-		if err != nil || found.Says.Library {
+		if err != nil || found.Script.Library {
 			f.Others++ // other scripts source it
 			return
 		}
 	} else {
-		found.Says = other(text)
+		found.Script = other(text)
 	}
 	switch {
 	case mode&0o111 == 0:

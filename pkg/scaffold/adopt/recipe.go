@@ -26,17 +26,17 @@ const timeout = 300
 func Tool(dir string, f *Found, home, path string, ask bool) wrap.Tool {
 	t := wrap.Tool{Name: f.Tool, Recipe: f.recipe()}
 	t.Trial, _ = f.Trial()
-	for _, q := range f.Says.Questions {
+	for _, q := range f.Script.Questions {
 		if ask {
 			t.Asks = append(t.Asks, wrap.Ask{Text: q.Text, YesNo: q.YesNo, Choices: q.Choices})
 		}
 	}
-	for _, v := range f.Says.Variables {
+	for _, v := range f.Script.Variables {
 		t.Variables = append(t.Variables, v.Name)
 	}
 	file := filepath.Join(dir, filepath.FromSlash(f.Path))
 	nextTo := func(name string) string { return filepath.Join(filepath.Dir(file), filepath.FromSlash(name)) }
-	for _, name := range f.Says.Programs {
+	for _, name := range f.Script.Programs {
 		own, isOwn := strings.CutPrefix(name, "./")
 		if isOwn {
 			t.Starts = append(t.Starts, nextTo(own))
@@ -59,7 +59,7 @@ func paths(f *Found, file, home string) (reads, writes []string) {
 	homes, folder := fsys.HomesOf(home), filepath.Dir(file)
 	if reads = []string{folder}; homes.Hold(folder) {
 		reads = []string{file}
-		for _, own := range f.Says.Sources {
+		for _, own := range f.Script.Sources {
 			reads = append(reads, filepath.Join(folder, filepath.FromSlash(own)))
 		}
 	}
@@ -75,17 +75,17 @@ func paths(f *Found, file, home string) (reads, writes []string) {
 	}
 	refused := func(p string) bool { return missing(p) || in(p) == "/" || homes.Hold(in(p)) || homes.Hide(in(p)) }
 	without := func(is func(string) bool, list []string) []string { return slices.DeleteFunc(slices.Clone(list), is) }
-	does := f.Says.Effects
+	does := f.Script.Effects
 	return slices.Concat(reads, without(missing, does.Settings), without(refused, does.ReadPaths)),
 		without(refused, does.WritePaths)
 }
 
 // recipe describes the command line of the script.
 func (f *Found) recipe() *recipe.Recipe {
-	s := f.Says
+	s := f.Script
 	r := &recipe.Recipe{
 		Title: title(f.Tool), Summary: sentence(cmp.Or(s.Description, title(f.Tool))),
-		InRoot: !s.Effects.StaysThere, Output: recipe.Output{Type: "text"}, TimeoutSecs: timeout,
+		InRoot: !s.Effects.InOwnFolder, Output: recipe.Output{Type: "text"}, TimeoutSecs: timeout,
 		Capabilities: capabilities(s), Effects: effects(s),
 	}
 	if f.help != nil {
@@ -116,8 +116,8 @@ func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
 		f.asked = asked
 	}
 	if known {
-		f.help, f.Says.Doubts = r, nil
-		f.Says.Description = cmp.Or(f.Says.Description, h.Purpose)
+		f.help, f.Script.Doubts = r, nil
+		f.Script.Description = cmp.Or(f.Script.Description, h.Purpose)
 	}
 }
 
@@ -165,7 +165,7 @@ func argument(a *shellscript.Argument, followed bool) recipe.Argument {
 // pattern returns a pattern without commands for a text that can reach an arithmetic expression. Bash would run them
 // there.
 func pattern(a *shellscript.Argument) string {
-	if a.Plain {
+	if a.NoCommands {
 		return "[^$`]*"
 	}
 	return ""
@@ -270,7 +270,7 @@ var meanings = map[shellscript.DoubtKind]string{
 
 // Notes returns what a person should check about a script. If asked, the user of the client answers its questions.
 func (f *Found) Notes(asked bool) (notes []Note) {
-	s := f.Says
+	s := f.Script
 	for _, d := range s.Doubts {
 		if text := meanings[d.Kind]; text != "" {
 			notes = append(notes, Note{d.Line, fmt.Sprintf(text, d.What)})
@@ -295,7 +295,7 @@ func (f *Found) Notes(asked bool) (notes []Note) {
 	add(s.Effects.Root, "needs the superuser (sudo), which a confined tool cannot become")
 	add(s.Effects.Endless, "does not end by itself, so a call ends with its time limit")
 	add(s.Effects.Terminal, "needs a terminal, which a tool does not have")
-	add(s.Effects.WritesThere, "writes into its own folder, which has code: let it write to another one, and name that in"+
+	add(s.Effects.WritesOwnFolder, "writes into its own folder, which has code: let it write to another one, and name that in"+
 		" confine.write of tool.meta.json")
 	if list := s.Effects.Secrets; len(list) > 0 {
 		notes = append(notes, Note{0, fmt.Sprintf("its programs read %s, which can contain secrets: if calls need that, "+
@@ -312,7 +312,7 @@ var dryRuns = []string{"dry_run", "dryrun", "dry", "no_act", "noop", "simulate"}
 
 // Trial returns a call that changes nothing, or why there is no such call.
 func (f *Found) Trial() (call *wrap.Trial, lacks string) {
-	s := f.Says
+	s := f.Script
 	switch {
 	case s.Trial != nil:
 		return &wrap.Trial{Words: []string{s.Trial.Word}, ExitCode: s.Trial.Status}, ""
@@ -329,8 +329,8 @@ func (f *Found) Trial() (call *wrap.Trial, lacks string) {
 		}
 	}
 	switch {
-	case dry < 0 && s.NoTrial > 0:
-		return nil, fmt.Sprintf("line %d may change something before the script understands --help", s.NoTrial)
+	case dry < 0 && s.NoTrialLine > 0:
+		return nil, fmt.Sprintf("line %d may change something before the script understands --help", s.NoTrialLine)
 	case dry < 0:
 		return nil, "no --help, --version or dry run that is sure to change nothing"
 	case len(needed) > 0:
@@ -343,7 +343,7 @@ func (f *Found) Trial() (call *wrap.Trial, lacks string) {
 
 // Harmless reports whether a call without arguments changes nothing, as far as the text shows it.
 func (f *Found) Harmless() bool {
-	s := f.Says
+	s := f.Script
 	return f.Parsed() && !s.Effects.Writes && !s.Effects.Network && !s.Effects.Destroys && !s.Unknown &&
 		!s.Effects.Endless && len(s.Questions) == 0 &&
 		!slices.ContainsFunc(s.Arguments, func(a *shellscript.Argument) bool { return a.Required })

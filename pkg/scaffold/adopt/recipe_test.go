@@ -19,7 +19,7 @@ func TestInputOfOtherLanguages(t *testing.T) {
 		"usage: sessions.py\n": true,
 		"":                     true,
 	} {
-		f := &Found{Language: "python3", Tool: "sessions", Says: other(nil)}
+		f := &Found{Language: "python3", Tool: "sessions", Script: other(nil)}
 		f.Explain(helptext.Read(help), nil)
 		r := f.recipe()
 		n := len(r.Properties())
@@ -40,7 +40,7 @@ func TestPlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := (&Found{Tool: "x", Path: "x.sh", Says: s}).recipe()
+		r := (&Found{Tool: "x", Path: "x.sh", Script: s}).recipe()
 		var got []string
 		for _, a := range r.Arguments {
 			got = append(got, a.Pattern)

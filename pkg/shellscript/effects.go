@@ -13,19 +13,19 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// outside finds variables, programs, questions and effects in the whole text, and in files that the script sources.
-func (r *reader) outside() {
-	f := &finder{reader: r, programs: map[string]bool{}, variables: map[string]*Variable{}}
+// findEffects finds variables, programs, questions and effects in the whole text, and in files that the script sources.
+func (r *reader) findEffects() {
+	f := &effectFinder{reader: r, programs: map[string]bool{}, variables: map[string]*Variable{}}
 	for _, file := range append([]*syntax.File{r.file}, r.sources...) {
 		f.walk(file)
 	}
 	s, e := r.script, &r.script.Effects
-	for _, v := range r.settings {
+	for _, v := range r.testedVariables {
 		f.variable(v)
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.variables)) {
 		v := f.variables[name]
-		if !r.isAssigned(name) && r.byVariable[name] == nil && (!r.unread || v.Required || v.Default != "") {
+		if !r.isAssigned(name) && r.byVariable[name] == nil && (!r.missingSource || v.Required || v.Default != "") {
 			s.Variables = append(s.Variables, *v)
 		}
 	}
@@ -34,27 +34,27 @@ func (r *reader) outside() {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
-	e.WritesThere = e.WritesThere || e.StaysThere && e.Writes
+	e.WritesOwnFolder = e.WritesOwnFolder || e.InOwnFolder && e.Writes
 }
 
-// A finder collects the programs, variables and files that the nodes of some files name.
-type finder struct {
+// An effectFinder collects the programs, variables and files that the nodes of some files name.
+type effectFinder struct {
 	*reader
-	programs  map[string]bool
-	variables map[string]*Variable
-	loop      uint // the end of the loop at the place of the walk
-	shared    bool // the script writes a file in /tmp
-	subshell  uint // the end of the subshell there
+	programs     map[string]bool
+	variables    map[string]*Variable
+	loopEnd      uint // the offset at which the current loop ends
+	subshellEnd  uint // the offset at which the current subshell ends
+	writesShared bool // the script writes a file in /tmp
 }
 
-// ownVariables are variables of the shell and of people, and not settings of a script.
-var ownVariables = lazyregexp.New(`^(?:BASH.*|COLUMNS|COMP_.*|DIRSTACK|EUID|FUNCNAME|GROUPS|HISTFILE|HOME|HOSTNAME|` +
+// shellVariables are variables of the shell and of people, and not settings of a script.
+var shellVariables = lazyregexp.New(`^(?:BASH.*|COLUMNS|COMP_.*|DIRSTACK|EUID|FUNCNAME|GROUPS|HISTFILE|HOME|HOSTNAME|` +
 	`HOSTTYPE|IFS|LANG|LC_.*|LINENO|LINES|MACHTYPE|OLDPWD|OPTARG|OPTERR|OPTIND|OSTYPE|PATH|PIPESTATUS|PPID|` +
 	`PS[0-4]|PWD|RANDOM|REPLY|SECONDS|SHELL|SHELLOPTS|SHLVL|SRANDOM|TERM|TMPDIR|TMP|UID|EPOCH.*|NO_COLOR|` +
 	`DEBUG|CI|VERBOSE|XDG_.*|BATS_.*|EDITOR|PAGER|DISPLAY)$`)
 
-func (f *finder) variable(v Variable) {
-	if v.Name != strings.ToUpper(v.Name) || !syntax.ValidName(v.Name) || ownVariables.MatchString(v.Name) {
+func (f *effectFinder) variable(v Variable) {
+	if v.Name != strings.ToUpper(v.Name) || !syntax.ValidName(v.Name) || shellVariables.MatchString(v.Name) {
 		return
 	}
 	have := f.variables[v.Name]
@@ -66,29 +66,29 @@ func (f *finder) variable(v Variable) {
 	have.Default = cmp.Or(have.Default, v.Default)
 }
 
-func (f *finder) walk(file *syntax.File) {
+func (f *effectFinder) walk(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
-			f.subshell = max(f.subshell, n.End().Offset())
+			f.subshellEnd = max(f.subshellEnd, n.End().Offset())
 		case *syntax.WhileClause:
-			f.loop = max(f.loop, n.End().Offset())
+			f.loopEnd = max(f.loopEnd, n.End().Offset())
 			last := n.Cond[len(n.Cond)-1:]
-			if calls(last, "true", ":") && !calls(n.Do, "break", "exit", "return", "shift") {
+			if callsAny(last, "true", ":") && !callsAny(n.Do, "break", "exit", "return", "shift") {
 				f.script.Effects.Endless = true
 			}
 		case *syntax.ForClause:
-			f.loop = max(f.loop, n.End().Offset())
+			f.loopEnd = max(f.loopEnd, n.End().Offset())
 			if n.Select {
 				f.selectQuestion(n)
 			}
 		case *syntax.ParamExp:
-			f.environment(n)
+			f.expansion(n)
 		case *syntax.Stmt:
-			f.redirects(n)
-			if c, words := simple(n.Cmd); len(words) > 0 {
+			f.redirections(n)
+			if c, words := literalWords(n.Cmd); len(words) > 0 {
 				f.command(c.Args)
-				if words[0] == "read" && len(n.Redirs) == 0 && n.Pos().Offset() >= f.loop {
+				if words[0] == "read" && len(n.Redirs) == 0 && n.Pos().Offset() >= f.loopEnd {
 					f.question(c, words)
 				}
 			}
@@ -97,8 +97,8 @@ func (f *finder) walk(file *syntax.File) {
 	})
 }
 
-// environment records the variable of an expansion.
-func (f *finder) environment(p *syntax.ParamExp) {
+// expansion records the variable of an expansion.
+func (f *effectFinder) expansion(p *syntax.ParamExp) {
 	if p.Param == nil || p.Excl {
 		return
 	}
@@ -109,10 +109,10 @@ func (f *finder) environment(p *syntax.ParamExp) {
 }
 
 // command records the program of a command, and its effects.
-func (f *finder) command(args []*syntax.Word) {
-	name, known := f.program(args[0])
+func (f *effectFinder) command(args []*syntax.Word) {
+	name, known := f.programOf(args[0])
 	if !known {
-		f.unknown(args[0])
+		f.recordUnknown(args[0])
 		return
 	}
 	rest := args[1:]
@@ -120,28 +120,27 @@ func (f *finder) command(args []*syntax.Word) {
 	case "source", ".", "cd":
 		if len(rest) > 0 {
 			dir, own := f.path(rest[0], false)
-			stays := name == "cd" && own && dir == "." && args[0].Pos().Offset() >= f.subshell
-			f.script.Effects.StaysThere = f.script.Effects.StaysThere || stays
+			stays := name == "cd" && own && dir == "." && args[0].Pos().Offset() >= f.subshellEnd
+			f.script.Effects.InOwnFolder = f.script.Effects.InOwnFolder || stays
 		}
 	case "eval":
-		_, words := simple(&syntax.CallExpr{Args: args})
+		_, words := literalWords(&syntax.CallExpr{Args: args})
 		if slices.Contains(words, "") && words[1] != "set" { // eval set -- "$(getopt …)"
-			f.unknown(args[0])
+			f.recordUnknown(args[0])
 		}
 	case "bash", "sh", "dash":
-		f.shell(rest)
+		f.shellCommand(rest)
 	case "trap":
 		if len(rest) > 1 { // trap "rm -f $tmp" EXIT
-			if text, _ := textOf(rest[0].Parts, false, nothing); text != "" && text[0] != '-' {
-				f.commands(text, rest[0])
+			if text, _ := textOf(rest[0].Parts, false, noExpansion); text != "" && text[0] != '-' {
+				f.shellText(text, rest[0])
 			}
 		}
 	case "awk", "gawk", "mawk", "nawk":
-		f.awk(rest)
+		f.awkCommands(rest)
 	case "find":
 		for i, w := range rest[:max(len(rest)-1, 0)] {
-			switch text, _ := literal(w); text {
-			case "-exec", "-execdir", "-ok":
+			if text, _ := literal(w); slices.Contains([]string{"-exec", "-execdir", "-ok"}, text) {
 				f.command(rest[i+1:])
 			}
 		}
@@ -150,34 +149,34 @@ func (f *finder) command(args []*syntax.Word) {
 		return
 	}
 	if !isBuiltin(name) {
-		f.starts(name, rest)
+		f.recordProgram(name, rest)
 	}
 	if _, starts := property(name, "prefix"); starts {
-		f.prefix(name, rest)
+		f.prefixCommand(name, rest)
 	}
 }
 
-// unknown records a command that is known only when the script runs.
-func (f *finder) unknown(w *syntax.Word) {
+// recordUnknown records a command that is known only when the script runs.
+func (f *effectFinder) recordUnknown(w *syntax.Word) {
 	f.script.Unknown = true
 	f.doubt(DoubtPrograms, "", int(w.Pos().Line()))
 }
 
-// starts records a program with its row in the table, and with the rows of its words.
-func (f *finder) starts(name string, rest []*syntax.Word) {
+// recordProgram records a program, and the effects in its row of the table and in the rows of its subcommands.
+func (f *effectFinder) recordProgram(name string, rest []*syntax.Word) {
 	f.programs[name] = true
-	writes := f.does(name, rest) || name == "mktemp"
+	writes := f.recordRow(name, rest) || name == "mktemp"
 	for _, w := range rest { // "git push", "kubectl delete"
 		word, _ := literal(w)
-		writes = f.does(name+"+"+word, rest) || writes
+		writes = f.recordRow(name+"+"+word, rest) || writes
 	}
 	for _, w := range rest {
 		f.path(w, writes)
 	}
 }
 
-// does records the effects in a row of the table. It reports whether the program writes files.
-func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
+// recordRow records the effects in a row of the table, and reports whether the program writes files.
+func (f *effectFinder) recordRow(row string, rest []*syntax.Word) (writes bool) {
 	e := &f.script.Effects
 	effects := map[string]*bool{"writes": &e.Writes, "network": &e.Network, "root": &e.Root, "terminal": &e.Terminal,
 		"endless": &e.Endless, "starts": &f.script.Unknown}
@@ -192,7 +191,7 @@ func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
 		case word == "variable":
 			f.variable(Variable{Name: value})
 		case word == "destroys":
-			if slices.ContainsFunc(rest, f.isForeign) {
+			if slices.ContainsFunc(rest, f.isForeignFile) {
 				e.Destroys, e.Line = true, cmp.Or(e.Line, int(rest[0].Pos().Line()))
 			}
 		case word[0] != '-' && !slices.Contains(table()["=properties"], word):
@@ -202,17 +201,17 @@ func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
 	return writes
 }
 
-// isForeign reports whether a word is an operand, and not a file that the script made with mktemp.
-func (f *finder) isForeign(w *syntax.Word) bool {
+// isForeignFile reports whether a word is an operand, and not a file that the script made with mktemp.
+func (f *effectFinder) isForeignFile(w *syntax.Word) bool {
 	text, _ := f.evaluate(w)
-	return !strings.HasPrefix(text, "-") && !strings.Contains(text, temporary)
+	return !strings.HasPrefix(text, "-") && !strings.Contains(text, temporaryFile)
 }
 
-// valued are options of programs that start a command, with a value in the next word.
-var valued = []string{"-n", "-u", "-I", "-P", "-L", "-k", "-s", "-d"}
+// valueOptions are options of programs such as xargs and sudo that have a value in the next word.
+var valueOptions = []string{"-n", "-u", "-I", "-P", "-L", "-k", "-s", "-d"}
 
-// prefix reads the words of a program that starts the command in its arguments.
-func (f *finder) prefix(name string, rest []*syntax.Word) {
+// prefixCommand reads the arguments of a program that starts the command in them: sudo rm x.
+func (f *effectFinder) prefixCommand(name string, rest []*syntax.Word) {
 	operands := 0
 	if name == "timeout" {
 		operands = 1
@@ -222,14 +221,14 @@ func (f *finder) prefix(name string, rest []*syntax.Word) {
 		switch {
 		case name == "command" && (text == "-v" || text == "-V"):
 			return
-		case slices.Contains(valued, text) && len(rest) > 1:
+		case slices.Contains(valueOptions, text) && len(rest) > 1:
 			rest = rest[2:]
 		case strings.HasPrefix(text, "-"), name == "env" && strings.ContainsRune(text, '='):
 			rest = rest[1:]
 		case operands > 0:
 			rest, operands = rest[1:], 0
-		case isAll(rest[0]):
-			f.unknown(rest[0])
+		case isAllArguments(rest[0]):
+			f.recordUnknown(rest[0])
 			return
 		default:
 			f.command(rest)
@@ -238,18 +237,18 @@ func (f *finder) prefix(name string, rest []*syntax.Word) {
 	}
 }
 
-// shell reads the words after sh: options, then the text after -c, or a script.
-func (f *finder) shell(rest []*syntax.Word) {
+// shellCommand reads the arguments of sh: options, then the text after -c, or a script.
+func (f *effectFinder) shellCommand(rest []*syntax.Word) {
 	for i, w := range rest {
 		text, isLiteral := literal(w)
 		switch {
 		case text == "-c" && i+1 < len(rest):
 			inner, _ := literal(rest[i+1])
-			f.commands(inner, w)
+			f.shellText(inner, w)
 		case strings.HasPrefix(text, "-"):
 			continue
 		case !isLiteral:
-			if name, _ := f.program(w); name != "" {
+			if name, _ := f.programOf(w); name != "" {
 				f.programs[name] = true
 			}
 		}
@@ -257,10 +256,10 @@ func (f *finder) shell(rest []*syntax.Word) {
 	}
 }
 
-// commands reads the text of shell commands in a word, which is "" if it is known only when the script runs.
-func (f *finder) commands(text string, w *syntax.Word) {
+// shellText reads shell commands in the text of a word. The text is "" if it is known only when the script runs.
+func (f *effectFinder) shellText(text string, w *syntax.Word) {
 	if text == "" {
-		f.unknown(w)
+		f.recordUnknown(w)
 	} else if file, err := parse([]byte(text)); err == nil {
 		f.walk(file)
 	}
@@ -270,28 +269,28 @@ func (f *finder) commands(text string, w *syntax.Word) {
 var awkCommand = lazyregexp.New(`[^|]\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline|` +
 	`\bsystem\((?:\s*"([^"\\]+)"\s*\))?`)
 
-// awk records the commands in the words after awk. A shell starts them.
-func (f *finder) awk(rest []*syntax.Word) {
+// awkCommands records the commands in the arguments of awk, which a shell starts.
+func (f *effectFinder) awkCommands(rest []*syntax.Word) {
 	for _, w := range rest {
 		text, _ := literal(w)
 		for _, m := range awkCommand.FindAllStringSubmatch(text, -1) {
 			f.programs["sh"] = true
-			f.commands(m[1]+m[2]+m[3], w)
+			f.shellText(m[1]+m[2]+m[3], w)
 		}
 	}
 }
 
-// program returns the program that a word names: a literal name, one next to the script, or the value of a variable.
-func (f *finder) program(w *syntax.Word) (name string, known bool) {
+// programOf returns the program that a word names: a literal name, one next to the script, or the value of a variable.
+func (f *effectFinder) programOf(w *syntax.Word) (name string, known bool) {
 	if name, known = literal(w); known {
 		return name, true
 	}
-	if f.isFlag(nameOf(w)) {
+	if f.isFlag(parameterOf(w)) {
 		return "true", true
 	}
-	name, own, known := f.fileOf(w)
+	name, own, known := f.pathOf(w)
 	switch {
-	case !known || name == "" || f.holds(w):
+	case !known || name == "" || f.hasArgument(w):
 		return "", false
 	case own:
 		return "./" + name, name != "."
@@ -307,8 +306,8 @@ func (r *reader) isFlag(name string) bool {
 	})
 }
 
-// redirects records the files that a statement reads and writes.
-func (f *finder) redirects(s *syntax.Stmt) {
+// redirections records the files that a statement reads and writes.
+func (f *effectFinder) redirections(s *syntax.Stmt) {
 	e := &f.script.Effects
 	for _, redirect := range s.Redirs {
 		switch redirect.Op {
@@ -317,7 +316,7 @@ func (f *finder) redirects(s *syntax.Stmt) {
 			e.Terminal = e.Terminal || text == "/dev/tty"
 			e.Network = e.Network || strings.HasPrefix(text, "/dev/tcp/") || strings.HasPrefix(text, "/dev/udp/")
 			if !strings.HasPrefix(text, "/dev/") {
-				e.Writes = e.Writes || f.isForeign(redirect.Word)
+				e.Writes = e.Writes || f.isForeignFile(redirect.Word)
 				f.path(redirect.Word, true)
 			}
 		case syntax.RdrIn:
@@ -327,16 +326,16 @@ func (f *finder) redirects(s *syntax.Stmt) {
 }
 
 // path records an absolute path, or one next to the script.
-func (f *finder) path(w *syntax.Word, written bool) (name string, own bool) {
+func (f *effectFinder) path(w *syntax.Word, written bool) (name string, own bool) {
 	e := &f.script.Effects
-	if written && !f.shared && f.isShared(w) {
-		f.shared = true
+	if written && !f.writesShared && f.isShared(w) {
+		f.writesShared = true
 		f.doubt(DoubtShared, "/tmp", int(w.Pos().Line()))
 	}
-	name, own, known := f.fileOf(w)
+	name, own, known := f.pathOf(w)
 	switch {
 	case own:
-		e.WritesThere = e.WritesThere || written && name != "."
+		e.WritesOwnFolder = e.WritesOwnFolder || written && name != "."
 	case !known || len(name) < 2 || name[0] != '/' && name[0] != '~' || strings.ContainsAny(name, "*?[ ${}"):
 	case strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc") || strings.HasSuffix(name, "XXX"):
 	case written:
@@ -348,19 +347,20 @@ func (f *finder) path(w *syntax.Word, written bool) (name string, own bool) {
 }
 
 // isShared reports whether a word is a path below /tmp, or a variable that has one.
-func (f *finder) isShared(w *syntax.Word) bool {
+func (f *effectFinder) isShared(w *syntax.Word) bool {
 	below := func(w *syntax.Word) bool {
 		if w == nil {
 			return false
 		}
-		text, _ := textOf(w.Parts, false, nothing) // not ${TMPDIR:-/tmp}/x
+		text, _ := textOf(w.Parts, false, noExpansion) // not ${TMPDIR:-/tmp}/x
 		return strings.HasPrefix(strings.TrimPrefix(text, "--tmpdir="), "/tmp")
 	}
-	return below(w) || slices.ContainsFunc(f.assignments[nameOf(w)], func(s *syntax.Assign) bool { return below(s.Value) })
+	isBelow := func(s *syntax.Assign) bool { return below(s.Value) }
+	return below(w) || slices.ContainsFunc(f.assignments[parameterOf(w)], isBelow)
 }
 
 // question records a question that read asks.
-func (f *finder) question(c *syntax.CallExpr, words []string) {
+func (f *effectFinder) question(c *syntax.CallExpr, words []string) {
 	q := Question{Line: int(c.Pos().Line())}
 	asks := false
 	for i, w := range words {
@@ -373,7 +373,7 @@ func (f *finder) question(c *syntax.CallExpr, words []string) {
 		q.Secret = q.Secret || strings.Contains(w, "s")
 		if strings.HasSuffix(w, "p") && i+1 < len(c.Args) {
 			asks = true
-			q.Text = strings.TrimSpace(f.shown(c.Args[i+1]))
+			q.Text = strings.TrimSpace(f.displayText(c.Args[i+1]))
 		}
 	}
 	lower := strings.ToLower(q.Text)
@@ -384,7 +384,7 @@ func (f *finder) question(c *syntax.CallExpr, words []string) {
 }
 
 // selectQuestion records the question that select asks.
-func (f *finder) selectQuestion(c *syntax.ForClause) {
+func (f *effectFinder) selectQuestion(c *syntax.ForClause) {
 	q := Question{Text: "Choose one", Line: int(c.Pos().Line())}
 	if loop, ok := c.Loop.(*syntax.WordIter); ok {
 		for _, w := range loop.Items {
@@ -420,13 +420,13 @@ func property(program, word string) (value string, has bool) {
 	return "", false
 }
 
-// started matches the name of a program at the beginning of a text in quotation marks.
-var started = lazyregexp.New("(?:[\"'`]|(?:qx|%x)[({\\[/])([\\w.+-]+)[\"'` ]")
+// startedProgram matches the name of a program at the beginning of a text in quotation marks.
+var startedProgram = lazyregexp.New("(?:[\"'`]|(?:qx|%x)[({\\[/])([\\w.+-]+)[\"'` ]")
 
 // SettingsOf returns the files in the home directory that the programs of a script in another language read. A program
 // is one that begins a quoted text: ["git", "log"], `git log`.
 func SettingsOf(text string) (files []string) {
-	for _, m := range started.FindAllStringSubmatch(text, -1) {
+	for _, m := range startedProgram.FindAllStringSubmatch(text, -1) {
 		for _, field := range table()[m[1]] {
 			if file, ok := strings.CutPrefix(field, "settings:"); ok && !slices.Contains(files, file) {
 				files = append(files, file)

@@ -295,8 +295,8 @@ func (f *Found) Notes(asked bool) (notes []Note) {
 	add(s.Effects.Root, "needs the superuser (sudo), which a confined tool cannot become")
 	add(s.Effects.Endless, "does not end by itself, so a call ends with its time limit")
 	add(s.Effects.Terminal, "needs a terminal, which a tool does not have")
-	add(s.Effects.WritesOwnFolder, "writes into its own folder, which has code: let it write to another one, and name that in"+
-		" confine.write of tool.meta.json")
+	add(s.Effects.WritesOwnFolder, "writes into its own folder, which has code: let it write to another one, and name"+
+		" that in confine.write of tool.meta.json")
 	if list := s.Effects.Secrets; len(list) > 0 {
 		notes = append(notes, Note{0, fmt.Sprintf("its programs read %s, which can contain secrets: if calls need that, "+
 			"add it to confine.read in tool.meta.json", strings.Join(list, ", "))})

@@ -96,8 +96,8 @@ func (o *publishOptions) publish(s cli.Streams, operands []string) error {
 		}
 		return o.submit(s, out, r, products, nil)
 	}
-	places := publish.Places{publish.MCPB: o.url, publish.OCI: o.image}
-	entry, faults := publish.NewEntry(o.serverName, products, places)
+	addresses := publish.Addresses{publish.MCPB: o.url, publish.OCI: o.image}
+	entry, faults := publish.NewEntry(o.serverName, products, addresses)
 	if err := o.report(s, append(faults, entry.Faults()...)); err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func pack(t *testing.T, file string, files map[string]string) {
 	}
 }
 
-const allPlaces = "--url https://github.com/you/demo-mcp/releases/download/v1/demo.mcpb --image ghcr.io/you/demo:1.0.0"
+const addresses = "--url https://github.com/you/demo-mcp/releases/download/v1/demo.mcpb --image ghcr.io/you/demo:1.0.0"
 
 // CLI-1511: publish finds the products in a folder. The entry has a package of each kind.
 func TestPublishFolder(t *testing.T) {
@@ -103,7 +103,7 @@ func TestPublishFolder(t *testing.T) {
 	t.Chdir(here)
 	var out, messages bytes.Buffer
 	s := cli.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}
-	if code := run(s, append([]string{"publish", dir, "--dry-run", "--json"}, strings.Fields(allPlaces)...)); code != 0 {
+	if code := run(s, append([]string{"publish", dir, "--dry-run", "--json"}, strings.Fields(addresses)...)); code != 0 {
 		t.Fatalf("exit %d\n%s", code, &messages)
 	}
 	var result struct {
@@ -147,7 +147,7 @@ func TestPublishForeign(t *testing.T) {
 		dir := products(t, d)
 		var messages bytes.Buffer
 		s := cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &messages}
-		args := append([]string{"publish", dir, "--dry-run", "--server-name", server}, strings.Fields(allPlaces)...)
+		args := append([]string{"publish", dir, "--dry-run", "--server-name", server}, strings.Fields(addresses)...)
 		if code := run(s, args); code != 1 || !strings.Contains(messages.String(), file+": ") ||
 			!strings.Contains(messages.String(), `not "io.github.you/demo"; make it with --server-name io.github.you/demo`) {
 			t.Errorf("%s: exit %d\n%s", file, code, &messages)

@@ -109,15 +109,15 @@ func explain(ctx context.Context, p *project.Project, folder *adopt.Folder) erro
 	if !asker.Confines() {
 		return nil
 	}
-	places := make(chan struct{}, runtime.NumCPU())
+	slots := make(chan struct{}, runtime.NumCPU())
 	var group sync.WaitGroup
 	for _, found := range folder.Scripts {
 		if found.Parsed() {
 			continue
 		}
-		places <- struct{}{}
+		slots <- struct{}{}
 		group.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 			answer, err := asker.Help(ctx, []string{filepath.Join(folder.Dir, filepath.FromSlash(found.Path))})
 			if err == nil {
 				found.Explain(answer.Help, &wrap.Trial{Words: []string{answer.Word}, ExitCode: answer.Status})

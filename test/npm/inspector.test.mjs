@@ -49,7 +49,7 @@ const calls = [
   ['08-any-language', 'letters', { text: 'aba' }, '{"a":2,"b":1}\n'],
   ['13-registry', 'add-note', { title: 'a', text: 'b' }, 'notes/a.md'],
   ['15-asking', 'release', { version: '0.9.9', changes: 'b', kind: 'minor' }, '{"version":"0.10.0","notes":"b"}'],
-  ['14-mcp-app', 'move-card', { cardId: 'bike', toColumn: 'done' }, 'Moved "Mend the bike" to done'],
+  ['14-mcp-app', 'move-card', { cardId: 'bike', toColumn: 'done' }, 'Moved "Repair the bike" to done'],
   ['20-long-calls', 'wait-for-file', { file: 'README.txt' }, 'Files for the tool wait-for-file.'],
 ];
 

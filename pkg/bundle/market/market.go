@@ -138,7 +138,7 @@ func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
 		if len(faults) > 0 {
 			return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(r.bundle), cli.Line(faults[0].String()))
 		}
-		entry, wrong := publish.NewEntry(r.name, []*publish.Product{b}, publish.Places{publish.MCPB: r.url})
+		entry, wrong := publish.NewEntry(r.name, []*publish.Product{b}, publish.Addresses{publish.MCPB: r.url})
 		if err := entry.CheckOptions(false); err != nil {
 			var usage *cli.Error
 			if errors.As(err, &usage) { // the values come from a file, not from options

@@ -78,21 +78,21 @@ func checkLayout(r io.ReaderAt, e end, endAt int64, files []*zip.File) error {
 	if err := checkDirectory(io.NewSectionReader(r, e.dirAt, e.dirSize), e.count); err != nil {
 		return err
 	}
-	type place struct {
+	type entryBody struct {
 		file *zip.File
 		body int64
 	}
-	places := make([]place, 0, len(files))
+	entries := make([]entryBody, 0, len(files))
 	for _, f := range files {
 		body, err := f.DataOffset()
 		if err != nil {
 			return fmt.Errorf("%q: no header in front of it", f.Name)
 		}
-		places = append(places, place{f, body})
+		entries = append(entries, entryBody{f, body})
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.body, b.body) })
+	slices.SortStableFunc(entries, func(a, b entryBody) int { return cmp.Compare(a.body, b.body) })
 	at := int64(0)
-	for _, p := range places {
+	for _, p := range entries {
 		next, err := checkEntry(r, at, p.body, p.file)
 		if err != nil {
 			return fmt.Errorf("%q: %w", p.file.Name, err)

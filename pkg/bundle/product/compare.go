@@ -64,8 +64,8 @@ type FileChange struct {
 // withVersion matches the folders of a wheel, whose names have its version.
 var withVersion = lazyregexp.New(`^([^/-]+)-[^/]+(\.data|\.dist-info)/`)
 
-// places are the folders of a project that every product has.
-var places = []string{"tools", "resources", "prompts", "completions", "server.d", "lib", "providers", "ui", "config"}
+// folders are the folders of a project that every product has.
+var folders = []string{"tools", "resources", "prompts", "completions", "server.d", "lib", "providers", "ui", "config"}
 
 // named returns the files by names that can be compared. The name of a project's file is its path in the project.
 // Without all, the result contains only the files that every kind of product has.
@@ -76,7 +76,7 @@ func (p *Product) named(all bool) map[string]File {
 		top, _, _ := strings.Cut(name, "/")
 		switch {
 		case inProject && (name == lock.FileName || strings.HasPrefix(name, registryDir)):
-		case inProject && (all || slices.Contains(places, top)):
+		case inProject && (all || slices.Contains(folders, top)):
 			list[name] = file
 		case !inProject && all:
 			list[withVersion.ReplaceAllString(name, "$1$2/")] = file

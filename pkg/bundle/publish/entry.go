@@ -113,13 +113,13 @@ func variables(meta json.RawMessage) (all []Variable) {
 	return all
 }
 
-// Places are the addresses of products that have no name in a registry: the URL of the bundle, and the name of the
+// Addresses are the addresses of products that have no name in a registry: the URL of the bundle, and the name of the
 // image.
-type Places map[Kind]string
+type Addresses map[Kind]string
 
 // NewEntry makes an entry of products. If name is "", the name comes from the products. Every product must belong to
 // the server, and have the same version. The faults are the problems of the products.
-func NewEntry(name string, products []*Product, places Places) (e *Entry, faults []string) {
+func NewEntry(name string, products []*Product, addresses Addresses) (e *Entry, faults []string) {
 	e = &Entry{Name: name}
 	slices.SortStableFunc(products, func(a, b *Product) int { return cmp.Compare(a.Kind, b.Kind) })
 	for _, p := range products { // a wheel, whose version has another form, is last
@@ -139,7 +139,7 @@ func NewEntry(name string, products []*Product, places Places) (e *Entry, faults
 		if reason := p.foreign(e.Name); reason != "" {
 			faults = append(faults, reason)
 		}
-		one := Package{Kind: p.Kind, Identifier: places[p.Kind], SHA256: p.SHA256}
+		one := Package{Kind: p.Kind, Identifier: addresses[p.Kind], SHA256: p.SHA256}
 		if p.Kind == NPM || p.Kind == PyPI {
 			one.Identifier, one.Version = p.Name, p.Version
 		}
@@ -152,9 +152,9 @@ func NewEntry(name string, products []*Product, places Places) (e *Entry, faults
 				one.Kind))
 		}
 	}
-	for kind, place := range places {
-		if place != "" && !slices.ContainsFunc(e.Packages, func(p Package) bool { return p.Kind == kind }) {
-			faults = append(faults, cli.Sprintf("%s: name the file of this product, too", place))
+	for kind, address := range addresses {
+		if address != "" && !slices.ContainsFunc(e.Packages, func(p Package) bool { return p.Kind == kind }) {
+			faults = append(faults, cli.Sprintf("%s: name the file of this product, too", address))
 		}
 	}
 	return e, faults

@@ -186,7 +186,7 @@ func TestNewEntry(t *testing.T) {
 	if e, faults := NewEntry("", wheelFirst, nil); e.Version != "1.0.0-rc.1" || len(faults) > 0 {
 		t.Errorf("%q, %q", e.Version, faults)
 	}
-	_, faults := NewEntry("", []*Product{made(NPM, "1", "a/bb")}, Places{OCI: "ghcr.io/you/demo:1"})
+	_, faults := NewEntry("", []*Product{made(NPM, "1", "a/bb")}, Addresses{OCI: "ghcr.io/you/demo:1"})
 	if len(faults) != 1 || faults[0] != "ghcr.io/you/demo:1: name the file of this product, too" {
 		t.Errorf("%q", faults)
 	}

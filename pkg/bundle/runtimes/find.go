@@ -49,7 +49,7 @@ type Source struct {
 type MissingError struct {
 	Targets []Target
 	Reasons []string // the reasons, for users
-	Places  []string // the directories that were searched
+	Dirs    []string // the directories that were searched
 	Ways    []string // the ways to get the binaries, for users
 }
 
@@ -63,14 +63,14 @@ func (e *MissingError) Error() string {
 
 // Searched returns the directories that were searched, in one line.
 func (e *MissingError) Searched() string {
-	if len(e.Places) == 0 {
+	if len(e.Dirs) == 0 {
 		return "searched no directory: the installation and the cache are missing"
 	}
-	return "searched for <os>-<arch>/mcp-bash in: " + strings.Join(e.Places, ", ")
+	return "searched for <os>-<arch>/mcp-bash in: " + strings.Join(e.Dirs, ", ")
 }
 
-// places returns the directories that can hold the binaries of several targets.
-func (s *Source) places() []string {
+// directories returns the directories that can hold the binaries of several targets.
+func (s *Source) directories() []string {
 	if dir := s.chosen(); dir != "" {
 		return []string{dir}
 	}
@@ -141,7 +141,7 @@ func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 		}
 	}
 	if len(missing.Targets) > 0 {
-		missing.Places, missing.Ways = s.places(), s.ways()
+		missing.Dirs, missing.Ways = s.directories(), s.ways()
 		return found, missing
 	}
 	return found, nil

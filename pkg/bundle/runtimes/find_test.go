@@ -59,7 +59,7 @@ func TestMissing(t *testing.T) {
 		name, checkout string
 		goes           bool // whether go is on PATH
 		s              Source
-		places, ways   []string
+		dirs, ways     []string
 	}{
 		{"known sources", checkout, true, Source{Home: home}, installed, []string{known, archive, download, fewer}},
 		{"known sources without go", checkout, false, Source{Home: home}, installed,
@@ -98,10 +98,10 @@ func TestMissing(t *testing.T) {
 			s.Runner, s.Work, s.Note = &script.Runner{}, dir, func(string) {}
 			_, err := s.Find(t.Context(), []Target{target})
 			var missing *MissingError
-			if !errors.As(err, &missing) || !slices.Equal(missing.Places, tc.places) || !slices.Equal(missing.Ways, tc.ways) {
-				t.Errorf("%v\n%q\nwant %q\n%q\nwant %q", err, missing.Places, tc.places, missing.Ways, tc.ways)
+			if !errors.As(err, &missing) || !slices.Equal(missing.Dirs, tc.dirs) || !slices.Equal(missing.Ways, tc.ways) {
+				t.Errorf("%v\n%q\nwant %q\n%q\nwant %q", err, missing.Dirs, tc.dirs, missing.Ways, tc.ways)
 			}
-			if got := missing.Searched(); !strings.HasSuffix(got, " in: "+strings.Join(tc.places, ", ")) {
+			if got := missing.Searched(); !strings.HasSuffix(got, " in: "+strings.Join(tc.dirs, ", ")) {
 				t.Errorf("%q", got)
 			}
 		})

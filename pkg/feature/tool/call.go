@@ -36,10 +36,10 @@ type call struct {
 	needs   access.Declaration
 	key     string // identifies the call in file names
 
-	inherits *scriptenv.Rule // variables of the server's environment that the script inherits
-	files    *handoff.Dir
-	pool     *handoff.Pool
-	hold     *sandbox.Confinement // nil if the call is not confined
+	inherits    *scriptenv.Rule // variables of the server's environment that the script inherits
+	files       *handoff.Dir
+	pool        *handoff.Pool
+	confinement *sandbox.Confinement // nil if the call is not confined
 
 	insecure *trust.InsecureError // why another user could change files that the call runs; nil if none could
 
@@ -102,13 +102,13 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 	}
 	var err error
 	if c.files, err = c.pool.Take(); err != nil {
-		c.hold.End()
+		c.confinement.End()
 		return nil, c.cannotStart(err)
 	}
 	res, err := c.run(ctx)
 	if err != nil {
 		c.pool.Give(c.files, true)
-		c.hold.End()
+		c.confinement.End()
 		return nil, c.cannotStart(err)
 	}
 	c.removeColors(&res)
@@ -131,8 +131,8 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 			result.texts = append(result.texts, []byte(left))
 		}
 	}
-	c.hold.Ended() // after outcome, which reads files with the permissions of the script
-	cleanup := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
+	c.confinement.Ended() // after outcome, which reads files with the permissions of the script
+	cleanup := func() { c.pool.Give(c.files, res.Alone); c.confinement.Release() }
 	if t.project.Preserve {
 		cleanup = func() { c.pool.Keep(c.files) } // keeps the files and their directory
 	}
@@ -153,7 +153,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 // confine limits the call to the declared capabilities, and chooses the location of its files.
 func (c *call) confine() error {
 	t := c.tools
-	hold, err := t.Sandbox.ConfineTool(&sandbox.Subject{
+	confinement, err := t.Sandbox.ConfineTool(&sandbox.Subject{
 		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: c.needs,
 		Roots: c.request.Roots.List, Observer: c.request.Observer,
 	})
@@ -167,12 +167,10 @@ func (c *call) confine() error {
 	case err != nil:
 		return c.startError(err)
 	}
-	c.hold, c.pool = hold, hold.Files(t.files)
-	if c.trial != nil && !c.isHeld() {
-		if hold != nil {
-			c.hold.End()
-		}
-		return errUnheld
+	c.confinement, c.pool = confinement, confinement.Files(t.files)
+	if c.trial != nil && !c.isConfined() {
+		confinement.End()
+		return errUnconfined
 	}
 	return nil
 }
@@ -324,7 +322,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 		Interval: t.project.Sessions.ProgressFlush / 2,
 	}
 	c.spoolLarge(&spec)
-	c.hold.Apply(&spec)
+	c.confinement.Apply(&spec)
 	if calls.StreamStderr {
 		spec.StderrTee = t.Stderr
 	}

@@ -72,7 +72,7 @@ type refusal struct {
 // refused returns the first refusal that messages are about, or nil. A program that could not start comes first. The
 // messages only select names: the rules of the confinement decide.
 func (c *call) refused(stderr []byte) (first *refusal) {
-	if c.hold == nil {
+	if c.confinement == nil {
 		return nil
 	}
 	for _, denied := range deniedNames(string(stderr[:min(len(stderr), maxHead)])) {
@@ -97,12 +97,12 @@ func (c *call) refusal(denied deniedName) *refusal {
 	switch {
 	case strings.HasPrefix(name, "/dev/tcp/"), name == "connect", name == "socket":
 		port, _ := strconv.ParseUint(path.Base(name), 10, 16)
-		if !c.hold.RefusesPort(uint16(port)) {
+		if !c.confinement.RefusesPort(uint16(port)) {
 			return nil
 		}
 		return &refusal{name: name, remedy: access.NetworkRemedy}
 	case strings.HasPrefix(name, "/dev/udp/"):
-		if !c.hold.RefusesPort(0) {
+		if !c.confinement.RefusesPort(0) {
 			return nil
 		}
 		return &refusal{name: name, remedy: "the capability Network"}
@@ -111,12 +111,12 @@ func (c *call) refusal(denied deniedName) *refusal {
 	if !strings.ContainsRune(name, '/') {
 		program = script.LookPath(name, c.tools.path())
 	}
-	if c.hold.Refuses(program) == sandbox.StartRefused {
+	if c.confinement.Refuses(program) == sandbox.StartRefused {
 		return &refusal{name: name, remedy: access.ProgramRemedy(name), starts: true}
 	}
 	denied.isNew = denied.isNew && program == ""
 	for _, file := range c.meant(denied) {
-		switch c.hold.Refuses(file) {
+		switch c.confinement.Refuses(file) {
 		case sandbox.StartRefused:
 			return &refusal{name: name, remedy: access.ProgramRemedy(c.declared(file)), starts: true}
 		case sandbox.UseRefused:
@@ -182,7 +182,8 @@ func (c *call) dormantHint(stderr []byte) string {
 	for _, denied := range deniedNames(string(stderr)) {
 		for _, file := range c.meant(denied) {
 			info, err := os.Stat(file)
-			if err == nil && script.IsDormant(info.Mode(), c.head(file, 8)) && c.hold.Refuses(file) == sandbox.NotRefused {
+			isDormant := err == nil && script.IsDormant(info.Mode(), c.head(file, 8))
+			if isDormant && c.confinement.Refuses(file) == sandbox.NotRefused {
 				where := c.shown(file)
 				return where + " is not executable, so it cannot be started; run chmod +x " + shell.Quote(where)
 			}
@@ -210,7 +211,7 @@ var (
 // confinedHint returns how to find denied accesses of a confined script, because the script may hide messages of its
 // programs. It returns "" if the script is not confined, or if its messages show another reason.
 func (c *call) confinedHint(stderr []byte) string {
-	if c.hold == nil || c.request.Observer != nil {
+	if c.confinement == nil || c.request.Observer != nil {
 		return ""
 	}
 	if stderr = bytes.TrimSpace(stderr); len(stderr) > 0 && !slices.ContainsFunc(bytes.Split(stderr, []byte("\n")),
@@ -307,7 +308,7 @@ func (c *call) failedLine(head []byte) string {
 		if file = script; !filepath.IsAbs(file) {
 			file = filepath.Join(c.tools.project.Root, filepath.FromSlash(file))
 		}
-		if c.hold.Refuses(file) != sandbox.NotRefused {
+		if c.confinement.Refuses(file) != sandbox.NotRefused {
 			return ""
 		}
 		head, _ = boundedfile.ReadHead(file, maxHead)

@@ -103,7 +103,7 @@ func (c *call) environ() ([]string, error) {
 	set("MCP_ROOTS_JSON", r.Roots.JSON())
 	set("MCP_ROOTS_PATHS", r.Roots.Paths())
 	set("MCP_ROOTS_GIVEN", bit(r.Roots.Given))
-	set("MCP_CONFINED", bit(c.hold != nil))
+	set("MCP_CONFINED", bit(c.confinement != nil))
 	set("MCP_ROOTS_COUNT", strconv.Itoa(len(r.Roots.List)))
 	set("MCPBASH_CLIENT_SUPPORTS_UI", bit(client.UI))
 	if t.project.Calls.DebugLog == "" {
@@ -176,7 +176,7 @@ func tokenText(token json.RawMessage) string {
 func (c *call) debugLog() string {
 	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
 	switch dir := c.tools.project.Logging.Dir; {
-	case c.hold != nil: // a confined script cannot write to other directories
+	case c.confinement != nil: // a confined script cannot write to other directories
 	case dir != "":
 		return filepath.Join(dir, name)
 	case c.tools.project.Preserve:

@@ -403,7 +403,7 @@ func (c *call) embed(e embed) json.RawMessage {
 	switch {
 	case errors.Is(err, handoff.ErrTooLarge):
 		return warn("Embedded resource too large: %s", e.path)
-	case c.hold != nil && errors.Is(err, fs.ErrPermission):
+	case c.confinement != nil && errors.Is(err, fs.ErrPermission):
 		return warn("Embedded resource skipped (tool '%s' may not read it): %s", c.entry.name, e.path)
 	case err != nil:
 		return warn("Embedded resource unreadable: %s", e.path)
@@ -414,8 +414,8 @@ func (c *call) embed(e embed) json.RawMessage {
 // readEmbed reads a file below a root. For a confined tool, it reads with the permissions of the script.
 func (c *call) readEmbed(root, path string) ([]byte, error) {
 	open := boundedfile.OpenBelow
-	if c.hold != nil {
-		open = func(_, path string) (*os.File, error) { return c.hold.Confined.OpenRegular(path) }
+	if c.confinement != nil {
+		open = func(_, path string) (*os.File, error) { return c.confinement.Confined.OpenRegular(path) }
 	}
 	f, err := open(root, path)
 	if err != nil {

@@ -76,8 +76,8 @@ const (
 // trialTime limits a trial in seconds.
 const trialTime = 10
 
-// errUnheld is the error for a trial that is not made, because it could change something.
-var errUnheld = errors.New("this system cannot confine it")
+// errUnconfined is the error for a trial that is not made, because it could change something.
+var errUnconfined = errors.New("this system cannot confine it")
 
 // An attempt is a trial while it is made. A nil attempt is an ordinary call.
 type attempt struct {
@@ -121,9 +121,9 @@ func lastLine(text []byte) string {
 	return validText(text[bytes.LastIndexByte(text, '\n')+1:])
 }
 
-// isHeld reports whether the call is confined, and the kernel can enforce its whole profile.
-func (c *call) isHeld() bool {
-	return c.hold != nil && len(c.tools.Sandbox.Kernel().Lacks(c.hold.Profile)) == 0
+// isConfined reports whether the call is confined, and the kernel can enforce its whole profile.
+func (c *call) isConfined() bool {
+	return c.confinement != nil && len(c.tools.Sandbox.Kernel().Lacks(c.confinement.Profile)) == 0
 }
 
 // Try makes the trial of a tool. The tool is confined as for a call, but cannot write outside its private directory,
@@ -158,7 +158,7 @@ func (t *Tools) Try(ctx context.Context, r *Request) (v Verdict) {
 	}
 	a := c.trial
 	switch refused, ok := errors.AsType[*mcp.Error](err); {
-	case errors.Is(err, errUnheld):
+	case errors.Is(err, errUnconfined):
 		v.Reason = err.Error()
 		return v
 	case a.done && a.status == trial.ExitCode && !a.lacks:

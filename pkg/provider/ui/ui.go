@@ -48,7 +48,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := p.places(ctx, name)
+	dirs, err := p.pageDirs(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	return nil, provider.ErrNotFound
 }
 
-// A place is a directory that may contain a page. It is opened through base, so no symbolic link leads out of base.
-type place struct{ base, dir string }
+// A pageDir is a directory that may contain a page. It is opened through base, so no symbolic link leads out of base.
+type pageDir struct{ base, dir string }
 
-// places returns the directories that may contain a page, by precedence.
-func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
+// pageDirs returns the directories that may contain a page, by precedence.
+func (p *Provider) pageDirs(ctx context.Context, name string) ([]pageDir, error) {
 	if p.Find != nil {
 		entry, err := p.Find(ctx, name)
 		if err != nil {
@@ -78,21 +78,21 @@ func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
 			}
 			for _, base := range []string{p.Tools, p.UI} {
 				if rel, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(rel) {
-					return []place{{base, rel}}, nil
+					return []pageDir{{base, rel}}, nil
 				}
 			}
 		}
 	}
 	path := filepath.FromSlash(name)
-	list := []place{{p.UI, path}}
+	list := []pageDir{{p.UI, path}}
 	if !strings.Contains(name, "/") {
-		list = append([]place{{p.Tools, filepath.Join(path, "ui")}}, list...)
+		list = append([]pageDir{{p.Tools, filepath.Join(path, "ui")}}, list...)
 	}
 	return list, nil
 }
 
 // read returns the page in a directory: its entry point, or the result of its template.
-func (p *Provider) read(at place, limit int) ([]byte, error) {
+func (p *Provider) read(at pageDir, limit int) ([]byte, error) {
 	base, err := os.OpenRoot(at.base)
 	if err != nil {
 		return nil, provider.ErrNotFound

@@ -302,8 +302,8 @@ func (t *tree) skill(name string) (Item, error) {
 	return Item{skillsKey, name, rawjson.AppendCanonical(nil, b.Name(filesMember).Raw(digests).End().Bytes())}, nil
 }
 
-// wholePlaces are the folders whose files belong to the project and not to one item.
-var wholePlaces = []string{"server.d", "lib", "providers", "config", "completions"}
+// sharedFolders are the folders whose files belong to the project and not to one item.
+var sharedFolders = []string{"server.d", "lib", "providers", "config", "completions"}
 
 // members are files whose content is in the lock, instead of their digests. For register.json it is in the items.
 var members = []string{"server.d/server.meta.json", "server.d/server.instructions.md", "server.d/register.json",
@@ -329,8 +329,8 @@ func owners(items []Item) map[string]bool {
 // these are the files of the units. A nil map means all units without an owner.
 func (t *tree) project(owner, units map[string]bool) (Item, error) {
 	files := slices.Clone(t.in("."))
-	for _, place := range wholePlaces {
-		files = append(files, slices.DeleteFunc(t.below(place), func(f string) bool {
+	for _, folder := range sharedFolders {
+		files = append(files, slices.DeleteFunc(t.below(folder), func(f string) bool {
 			return owner[f] || slices.Contains(members, f)
 		})...)
 	}

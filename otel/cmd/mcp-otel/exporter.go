@@ -92,7 +92,7 @@ func (x *exporter) read(b *source.Budget) (lines []*trail.Entry, err error) {
 	return lines, err
 }
 
-// send sends lines, and then saves the place after them. After a failure it saves nothing, so that a later run sends
+// send sends lines, and then saves the position after them. After a failure it saves nothing, so that a later run sends
 // the lines again.
 func (x *exporter) send(ctx context.Context, lines []*trail.Entry) error {
 	if len(lines) == 0 {
@@ -145,9 +145,9 @@ func (x *exporter) save() error {
 	if x.file == nil {
 		return nil
 	}
-	x.state.Records, x.state.Histograms = x.files.Places(), x.histograms
+	x.state.Records, x.state.Histograms = x.files.Positions(), x.histograms
 	if err := x.file.Save(x.state); err != nil {
-		return (&cli.Error{Code: cli.CodeInternal, Op: "keep the place", Cause: err}).
+		return (&cli.Error{Code: cli.CodeInternal, Op: "save the position", Cause: err}).
 			WithHint("make room, or name another file with --state")
 	}
 	return nil

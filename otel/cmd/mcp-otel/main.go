@@ -56,9 +56,9 @@ func command() *cli.Command {
 		Run: func(s cli.Streams, operands []string) error { return o.run(s, operands) },
 	}
 	c.Flags.Bool(&o.once, "once", "send the lines that are there, and end")
-	c.Flags.Bool(&o.fresh, "new", "begin with lines that are written from now on, unless there is a place from before")
+	c.Flags.Bool(&o.fresh, "new", "begin with lines that are written from now on, unless an earlier position is saved")
 	c.Flags.String(&o.state, "state", "FILE",
-		"where the place in the records is kept; else FILE.mcp-otel.json, or mcp-otel.json in a folder").Completes(cli.Files)
+		"file with the position in the records; else FILE.mcp-otel.json, or mcp-otel.json in a folder").Completes(cli.Files)
 	return c
 }
 
@@ -121,18 +121,18 @@ func (x *exporter) runFiles(ctx context.Context, path string) error {
 		return (&cli.Error{Code: cli.CodeNotFound, Op: "read", Subject: path, Cause: err}).
 			WithHint("start the server with MCPBASH_AUDIT=%s, or name its record", path)
 	}
-	place := x.options.state
+	stateFile := x.options.state
 	switch {
-	case place != "":
+	case stateFile != "":
 	case info.IsDir():
-		place = filepath.Join(path, name+".json")
+		stateFile = filepath.Join(path, name+".json")
 	default:
-		place = path + "." + name + ".json"
+		stateFile = path + "." + name + ".json"
 	}
 	failed := func(err error) *cli.Error {
-		return &cli.Error{Code: cli.CodeInvalid, Op: "keep the place in", Subject: place, Cause: err}
+		return &cli.Error{Code: cli.CodeInvalid, Op: "open the state file", Subject: stateFile, Cause: err}
 	}
-	if x.file, err = state.Open(place); err != nil {
+	if x.file, err = state.Open(stateFile); err != nil {
 		return failed(err).WithHint("name another file with --state")
 	}
 	defer x.file.Close()
@@ -144,7 +144,7 @@ func (x *exporter) runFiles(ctx context.Context, path string) error {
 	if x.files, err = source.NewFiles(path, before.Records, x.options.fresh, x.report); err != nil {
 		return &cli.Error{Code: cli.CodeInternal, Op: "read", Subject: path, Cause: err}
 	}
-	if err := x.save(); err != nil { // with the place of --new
+	if err := x.save(); err != nil { // with the position of --new
 		return err
 	}
 	return x.run(ctx)

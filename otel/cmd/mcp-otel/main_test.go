@@ -308,7 +308,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// The place survives: another run sends only what is new, and the metrics go on.
+// The position survives: another run sends only what is new, and the metrics go on.
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	to := receiver.New(t)
@@ -357,7 +357,7 @@ func TestFolder(t *testing.T) {
 	a, b := newRecord(t, filepath.Join(dir, "a.jsonl")), newRecord(t, filepath.Join(dir, "b.jsonl"))
 	a.calls(5)
 	p := start(t, nil, to, []string{"OTEL_METRICS_EXPORTER=none", "OTEL_TRACES_EXPORTER=none"}, "--new", dir)
-	for { // until the place is kept
+	for { // until the position is kept
 		if _, err := os.Stat(filepath.Join(dir, "mcp-otel.json")); err == nil {
 			break
 		}
@@ -687,7 +687,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Two processes do not share a place.
+// Two processes do not share a position.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	to := receiver.New(t)

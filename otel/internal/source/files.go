@@ -26,17 +26,17 @@ type Files struct {
 	next    int // the record that is read first
 }
 
-// NewFiles returns the records below a path, from the places that an earlier run returned. If fresh is set, records
-// without a place begin with the lines that are written from now on.
-func NewFiles(path string, places map[string]Place, fresh bool, report Report) (*Files, error) {
+// NewFiles returns the records below a path, from the positions that an earlier run returned. If fresh is set, records
+// without a position begin with the lines that are written from now on.
+func NewFiles(path string, positions map[string]Position, fresh bool, report Report) (*Files, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	f := &Files{path: path, folder: info.IsDir(), fresh: fresh, report: report, records: map[string]*record{}}
-	for name, place := range places {
-		if f.folder || name == filepath.Base(path) { // the place may be from a run with another path
-			f.add(name).place = place
+	for name, position := range positions {
+		if f.folder || name == filepath.Base(path) { // the position may be from a run with another path
+			f.add(name).position = position
 		}
 	}
 	err = f.scan()
@@ -114,15 +114,15 @@ func (f *Files) Read(b *Budget) (lines []*trail.Entry, failed error) {
 	return lines, failed
 }
 
-// Places returns the places after the lines that were read.
-func (f *Files) Places() map[string]Place {
-	places := map[string]Place{}
+// Positions returns the positions after the lines that were read.
+func (f *Files) Positions() map[string]Position {
+	positions := map[string]Position{}
 	for name, r := range f.records {
-		if r.place.File != "" {
-			places[name] = r.place
+		if r.position.File != "" {
+			positions[name] = r.position
 		}
 	}
-	return places
+	return positions
 }
 
 // Counts returns the lines that were not returned.

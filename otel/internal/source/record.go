@@ -15,8 +15,8 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// A Place is the end of the last line that was read of a record.
-type Place struct {
+// A Position is the end of the last line that was read of a record.
+type Position struct {
 	File   string `json:"file"`   // the hash of the beginning of the file, which rotation does not change
 	Offset int64  `json:"offset"` // in the file
 	Seq    int64  `json:"seq"`    // the number that the next line should have
@@ -25,12 +25,12 @@ type Place struct {
 
 // A record has the files that one server wrote: the ended ones, and the current one.
 type record struct {
-	path   string // of the current file
-	place  Place
-	seen   os.FileInfo // the current file, when it was read to its end
-	report Report
-	counts *Counts
-	warned bool // of lines that do not belong to a record
+	path     string // of the current file
+	position Position
+	seen     os.FileInfo // the current file, when it was read to its end
+	report   Report
+	counts   *Counts
+	warned   bool // of lines that do not belong to a record
 }
 
 // gone reports whether the record has no file.
@@ -91,16 +91,16 @@ func open(path string) (f *os.File, id string, err error) {
 	return f, id, nil
 }
 
-// A position is an open file of a record.
-type position struct {
+// An openFile is an open file of a record.
+type openFile struct {
 	f    *os.File
 	id   string
 	next string // the identity of the file after it, or ""
 }
 
-// locate opens the file that contains the place, or else the oldest one. It looks again if the server began a new file
+// locate opens the file that contains the position, or else the oldest file. It looks again if the server began one
 // meanwhile, because then the names stand for other files.
-func (r *record) locate() (p position, err error) {
+func (r *record) locate() (p openFile, err error) {
 	for {
 		names, err := r.names()
 		if err != nil {
@@ -120,21 +120,21 @@ func (r *record) locate() (p position, err error) {
 	}
 }
 
-// find opens the file of the place, or else the oldest one. It tries the newest one first.
-func (r *record) find(names []string) (p position, err error) {
+// find opens the file of the position, or else the oldest one. It tries the newest one first.
+func (r *record) find(names []string) (p openFile, err error) {
 	for _, name := range slices.Backward(names) {
 		next := p.id
 		p.close()
 		p.f, p.id, err = open(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // between two files, or removed
-			p = position{id: next}
+			p = openFile{id: next}
 		case err != nil:
 			return p, err
 		default:
 			p.next = next
 		}
-		if p.f != nil && p.id != "" && p.id == r.place.File {
+		if p.f != nil && p.id != "" && p.id == r.position.File {
 			return p, nil
 		}
 	}
@@ -144,7 +144,7 @@ func (r *record) find(names []string) (p position, err error) {
 	return p, nil
 }
 
-func (p position) close() {
+func (p openFile) close() {
 	if p.f != nil {
 		p.f.Close()
 	}
@@ -176,26 +176,26 @@ func (r *record) read(b *Budget) (lines []*trail.Entry, err error) {
 			r.seen = at
 			return lines, nil
 		}
-		r.place.File, r.place.Offset = p.next, 0
+		r.position.File, r.position.Offset = p.next, 0
 	}
 	return lines, nil
 }
 
-// readFile reads a file from the place. If it reaches the end of the whole lines, at is the state of the file before
+// readFile reads a file from the position. If it reaches the end of the whole lines, at is the state of the file before
 // the read.
-func (r *record) readFile(p position, b *Budget) (lines []*trail.Entry, at os.FileInfo, err error) {
+func (r *record) readFile(p openFile, b *Budget) (lines []*trail.Entry, at os.FileInfo, err error) {
 	info, err := p.f.Stat()
 	if err != nil || p.id == "" {
 		return nil, info, err
 	}
-	if p.id != r.place.File { // the first read, or the file of the place is gone
-		r.place.File, r.place.Offset = p.id, 0
+	if p.id != r.position.File { // the first read, or the file of the position is gone
+		r.position.File, r.position.Offset = p.id, 0
 	}
-	if info.Size() < r.place.Offset {
+	if info.Size() < r.position.Offset {
 		r.report("%s: the file is shorter than what was read of it", r.path)
-		r.place.Offset = info.Size()
+		r.position.Offset = info.Size()
 	}
-	rest := io.NewSectionReader(p.f, r.place.Offset, info.Size()-r.place.Offset)
+	rest := io.NewSectionReader(p.f, r.position.Offset, info.Size()-r.position.Offset)
 	err = trail.Read(rest, func(e *trail.Entry) error {
 		switch {
 		case b.Empty():
@@ -203,7 +203,7 @@ func (r *record) readFile(p position, b *Budget) (lines []*trail.Entry, at os.Fi
 		case e.Broken == trail.ErrTorn:
 			return nil
 		}
-		r.place.Offset += e.Size
+		r.position.Offset += e.Size
 		b.spend(e)
 		if e.Broken != nil {
 			r.skipped(e)
@@ -231,23 +231,23 @@ func (r *record) skipped(e *trail.Entry) {
 func (r *record) follow(e *trail.Entry) {
 	link := e.Link
 	switch {
-	case r.place.Head == "":
-	case link.Seq > r.place.Seq:
-		missing := link.Seq - r.place.Seq
+	case r.position.Head == "":
+	case link.Seq > r.position.Seq:
+		missing := link.Seq - r.position.Seq
 		r.counts.Dropped += missing
-		r.report("%s: %d lines from number %d on were removed before they were read", r.path, missing, r.place.Seq)
-	case link.Seq < r.place.Seq:
+		r.report("%s: %d lines from number %d on were removed before they were read", r.path, missing, r.position.Seq)
+	case link.Seq < r.position.Seq:
 		r.report("%s: another record begins", r.path)
-	case link.Prev.String() != r.place.Head:
+	case link.Prev.String() != r.position.Head:
 		r.report("%s: line number %d does not follow the line before it; check with mcp-bash audit --verify", r.path,
 			link.Seq)
 	}
-	r.place.Seq, r.place.Head = link.Seq+1, e.Hash.String()
+	r.position.Seq, r.position.Head = link.Seq+1, e.Hash.String()
 }
 
-// skip moves the place to the end of the record.
+// skip moves the position to the end of the record.
 func (r *record) skip() error {
-	r.place = Place{}
+	r.position = Position{}
 	for {
 		p, err := r.locate() // the oldest file
 		if err != nil || p.id == "" {
@@ -259,10 +259,10 @@ func (r *record) skip() error {
 		if err != nil {
 			return err
 		}
-		r.place = Place{File: p.id, Offset: info.Size()}
+		r.position = Position{File: p.id, Offset: info.Size()}
 		if p.next == "" {
 			return nil
 		}
-		r.place.File = p.next
+		r.position.File = p.next
 	}
 }

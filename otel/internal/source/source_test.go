@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/events"
 )
 
-// A file that is read with the state of a folder has only its own place.
+// A file that is read with the state of a folder has only its own position.
 func TestPlacesOfAnotherPath(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.jsonl", "b.jsonl"} {
@@ -28,12 +28,12 @@ func TestPlacesOfAnotherPath(t *testing.T) {
 	if lines, err := folder.Read(&budget); err != nil || len(lines) != 2 || budget.Lines != 8 {
 		t.Fatalf("%d lines, %v, %+v", len(lines), err, budget)
 	}
-	file, err := NewFiles(filepath.Join(dir, "b.jsonl"), folder.Places(), false, fail)
+	file, err := NewFiles(filepath.Join(dir, "b.jsonl"), folder.Positions(), false, fail)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := file.Read(&budget); err != nil || len(lines) != 0 || len(file.Places()) != 1 {
-		t.Errorf("%d lines, %v, %v", len(lines), err, file.Places())
+	if lines, err := file.Read(&budget); err != nil || len(lines) != 0 || len(file.Positions()) != 1 {
+		t.Errorf("%d lines, %v, %v", len(lines), err, file.Positions())
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package state keeps the place in the records, and the counts of the metrics, in a file. The file is replaced as a
+// Package state keeps the position in the records, and the counts of the metrics, in a file. The file is replaced as a
 // whole, and belongs to one process at a time.
 package state
 
@@ -23,9 +23,9 @@ const (
 
 // A State has the data that the next process needs.
 type State struct {
-	Version    int                     `json:"version"`
-	Records    map[string]source.Place `json:"records"`
-	Histograms *telemetry.Histograms   `json:"histograms"`
+	Version    int                        `json:"version"`
+	Records    map[string]source.Position `json:"records"`
+	Histograms *telemetry.Histograms      `json:"histograms"`
 }
 
 // A File is the file of a state.
@@ -78,7 +78,7 @@ func (f *File) Load() (s State, err error) {
 	}
 	for name, p := range s.Records {
 		if filepath.Base(name) != name || p.Offset < 0 || p.Seq < 0 {
-			return s, fmt.Errorf("the place in %q is invalid", name)
+			return s, fmt.Errorf("the position in %q is invalid", name)
 		}
 	}
 	return s, s.Histograms.Check()

@@ -110,6 +110,24 @@ func TestTraceOfRecord(t *testing.T) {
 	}
 }
 
+// AUD-3: a call that becomes a task is one request in the record, also if its client does not know tasks.
+func TestTaskInRecord(t *testing.T) {
+	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	p := startHTTP(t, files(t, map[string]string{
+		"tools/hello/tool.sh":        "sleep 1.3",
+		"tools/hello/tool.meta.json": `{"name":"hello","description":"x","longRunning":{"after":1}}`,
+	}), project.Env{"MCPBASH_AUDIT": record})
+	_, body := p.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello"}}`, p.openSession())
+	if !strings.Contains(body, "still runs in the background") {
+		t.Error(body)
+	}
+	p.await("the end of the task", func() bool { return len(recordedLines(t, record, "mcp_tool_call")) == 2 })
+	lines := recordedLines(t, record, "mcp_tool_call")
+	if lines[0].ID != lines[1].ID || lines[0].Data["interim"] != true || lines[1].Data["interim"] != nil {
+		t.Errorf("%+v", lines)
+	}
+}
+
 // AUD-1, AUD-2, AUD-16: the option wins over the variable. A server that must record needs its receiver at the start.
 func TestRecordOption(t *testing.T) {
 	dir := t.TempDir()

@@ -31,6 +31,9 @@ type file struct {
 	link   events.Link // of the next line, when the file was opened
 	cut    int64       // bytes of a torn line that were removed
 	folder bool        // the file was made for this process
+	seen   time.Time   // when the file had its name, at the last check
+	every  time.Duration
+	warn   func(text string)
 }
 
 // openFile opens the file of a record, or makes one in its folder.
@@ -39,7 +42,10 @@ func openFile(c *Config) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &file{name: filepath.Base(path), max: c.MaxSize, keep: c.Files}
+	t := &file{name: filepath.Base(path), max: c.MaxSize, keep: c.Files, every: syncEvery, warn: c.Warn}
+	if c.Required {
+		t.every = 0
+	}
 	place := filepath.Dir(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		host, _ := os.Hostname()
@@ -76,6 +82,7 @@ func fileWord(host, replica string) string {
 var (
 	errLocked  = errors.New("another server writes to this file; give each server another file, or all of them a folder")
 	errForeign = errors.New("its last line is not one of an audit record; name another file")
+	errLink    = errors.New("a link, or replaced while it was opened; name the file itself")
 )
 
 // open opens the file, locks it and finds the end of its last whole line.
@@ -83,6 +90,9 @@ func (t *file) open() error {
 	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND | boundedfile.NonBlock
 	if t.folder {
 		flags |= os.O_EXCL
+	}
+	if info, err := t.dir.Lstat(t.name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return errLink // before its target is made
 	}
 	f, err := t.dir.OpenFile(t.name, flags, 0o600)
 	if err != nil {
@@ -97,7 +107,7 @@ func (t *file) open() error {
 		return errors.New("not a regular file")
 	}
 	if now, err := t.dir.Lstat(t.name); err != nil || !os.SameFile(info, now) {
-		return errors.New("a link, or replaced while it was opened; name the file itself")
+		return errLink
 	}
 	if err := trust.CheckOwn(filepath.Join(t.dir.Name(), t.name), info); err != nil {
 		return err
@@ -185,7 +195,43 @@ func lastLine(f *os.File, size int64) (line []byte, whole int64, err error) {
 	return nil, 0, nil
 }
 
+// stay begins a new file if the file was moved or removed. It checks that once in every.
+func (t *file) stay(every time.Duration) error {
+	now := time.Now()
+	if d := now.Sub(t.seen); d >= 0 && d < every {
+		return nil
+	}
+	info, err := t.f.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := t.dir.Lstat(t.name)
+	switch {
+	case err == nil && os.SameFile(info, named), err != nil && !errors.Is(err, fs.ErrNotExist):
+		t.seen = now
+		return nil
+	case err == nil && named.Size() > 0:
+		return errors.New("another file has its name; move that file away")
+	}
+	old := t.f
+	if err := t.open(); err != nil {
+		if t.f != old {
+			t.f.Close()
+		}
+		t.f = old
+		return fmt.Errorf("it was moved or removed: %w", err)
+	}
+	syncData(old)
+	old.Close()
+	t.seen = now
+	t.warn(t.name + " was moved or removed while the server wrote to it; a new file has the next lines")
+	return nil
+}
+
 func (t *file) write(_ *events.Event, line []byte) error {
+	if err := t.stay(t.every); err != nil {
+		return err
+	}
 	if _, err := t.f.Write(line); err != nil {
 		t.f.Truncate(t.size) // a part of the line may be there, if the disk is full
 		return err
@@ -198,6 +244,9 @@ func (t *file) full(size int) bool { return t.max > 0 && t.size > 0 && t.size+in
 
 // next renames the file to its number, and begins a new one. The oldest files are removed.
 func (t *file) next() error {
+	if err := t.stay(0); err != nil || t.size == 0 {
+		return err
+	}
 	if err := syncData(t.f); err != nil {
 		return err
 	}

@@ -86,33 +86,38 @@ type Stream struct {
 // Open begins a record. It returns nil without an error if nothing is recorded. The caller calls [Stream.Close] at the
 // end.
 func Open(c Config) (*Stream, error) {
+	if c.To == "" || c.To == "off" {
+		return nil, nil
+	}
 	s := &Stream{config: c}
 	var cut int64
+	var err error
+	if c.Key != "" { // before a file is made
+		if s.key, err = seal.Open(c.Key); err != nil {
+			return nil, fmt.Errorf("key %s: %w", c.Key, err)
+		}
+	}
 	path, isUnix := strings.CutPrefix(c.To, "unix:")
 	switch {
-	case c.To == "", c.To == "off":
-		return nil, nil
 	case c.To == "stderr":
 		s.out = lines{w: c.Stderr}
 	case c.To == "journald":
 		s.out = &receiver{network: "unixgram", path: journalSocket, journal: true}
 	case isUnix && path == "":
-		return nil, errors.New("unix: must be followed by the path of a socket")
+		err = errors.New("unix: must be followed by the path of a socket")
 	case isUnix:
 		s.out = &receiver{network: "unix", path: path}
 	default:
-		f, err := openFile(&c)
-		if err != nil {
-			return nil, err
+		var f *file
+		if f, err = openFile(&c); err == nil {
+			s.out, s.link, cut = f, f.link, f.cut
 		}
-		s.out, s.link, cut = f, f.link, f.cut
 	}
-	if c.Key != "" {
-		var err error
-		if s.key, err = seal.Open(c.Key); err != nil {
-			s.out.close()
-			return nil, fmt.Errorf("%s: %w", c.Key, err)
+	if err != nil {
+		if s.key != nil {
+			s.key.Close()
 		}
+		return nil, err
 	}
 	if cut > 0 {
 		c.Warn(fmt.Sprintf("%s: %d bytes of a line that was not complete were removed", c.To, cut))

@@ -134,10 +134,13 @@ func TestForeignFiles(t *testing.T) {
 	shared := filepath.Join(dir, "shared.jsonl")
 	os.WriteFile(shared, nil, 0o600)
 	os.Chmod(shared, 0o666)
-	link := filepath.Join(dir, "link.jsonl")
+	link, away := filepath.Join(dir, "link.jsonl"), filepath.Join(dir, "away.jsonl")
 	os.Symlink("new", link)
+	os.Symlink(t.TempDir(), away+"x")
+	os.Symlink(filepath.Join(away+"x", "new"), away)
 	for path, want := range map[string]string{
-		locked: errLocked.Error(), text: errForeign.Error(), shared: "others can write to it", link: "link",
+		locked: errLocked.Error(), text: errForeign.Error(), shared: "others can write to it",
+		link: errLink.Error(), away: errLink.Error(),
 		filepath.Join(dir, "none", "a"): "no such file or directory", "/dev/null": "regular file",
 	} {
 		s, err := Open(Config{To: path, Warn: func(string) {}})
@@ -150,6 +153,53 @@ func TestForeignFiles(t *testing.T) {
 	}
 	if content, _ := os.ReadFile(text); string(content) != "dear diary\n" {
 		t.Errorf("%q", content)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "new")); err == nil {
+		t.Error("the target of the link was made")
+	}
+}
+
+// A file that is moved or removed is replaced by a new one with the next lines, before it ends by its size or after.
+func TestMovedFile(t *testing.T) {
+	for _, required := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "audit.jsonl")
+		var warnings []string
+		s := openTest(t, Config{To: path, Required: required, Warn: func(text string) { warnings = append(warnings, text) }})
+		emit(t, s, "a")
+		if err := os.Rename(path, path+".moved"); err != nil {
+			t.Skip(err) // a system that does not move open files
+		}
+		s.out.(*file).seen = time.Now().Add(-time.Hour)
+		emit(t, s, "b")
+		os.WriteFile(path+".new", nil, 0o600)
+		os.Rename(path, path+".moved2")
+		os.Rename(path+".new", path) // as logrotate makes it
+		s.out.(*file).max = 1
+		emit(t, s, "c")
+		s.out.(*file).max = 0
+		os.Remove(path)
+		s.out.(*file).seen = time.Now().Add(time.Hour) // the clock was set back
+		emit(t, s, "d")
+		s.out.(*file).seen = time.Time{}
+		os.WriteFile(path+".new", []byte("dear diary\n"), 0o600)
+		os.Rename(path+".new", path)
+		if err := s.Emit(call("lost")); (err != nil) != required {
+			t.Error(err)
+		}
+		if content, _ := os.ReadFile(path); string(content) != "dear diary\n" {
+			t.Errorf("%q", content)
+		}
+		os.Remove(path)
+		emit(t, s, "e")
+		s.Close()
+		t.Log(warnings)
+		list := entries(t, path+".moved", path+".moved2")
+		if got := targets(list); got != "a b" && got != "a b seal" {
+			t.Error(got)
+		}
+		if got := targets(entries(t, path)); got != "missed e seal" {
+			t.Error(got)
+		}
 	}
 }
 
@@ -538,9 +588,13 @@ func TestKey(t *testing.T) {
 	for run := range 2 {
 		s := openTest(t, Config{To: path, Key: key})
 		if run == 0 {
-			_, err := Open(Config{To: filepath.Join(dir, "other"), Key: key, Warn: func(string) {}})
+			other := filepath.Join(dir, "other")
+			_, err := Open(Config{To: other, Key: key, Warn: func(string) {}})
 			if err == nil || !strings.Contains(err.Error(), key+": another server seals with it") {
 				t.Error(err)
+			}
+			if _, err := os.Stat(other); err == nil {
+				t.Error("a server that did not start left an empty record")
 			}
 		}
 		emit(t, s, "a")

@@ -182,6 +182,7 @@ type Answer struct {
 	Append  func(dst []byte, extra mcp.Extra) []byte
 	Interim bool          // asks the client for input
 	Task    bool          // describes the task that the call has become
+	GoesOn  bool          // the call goes on, and has another answer
 	Open    bool          // there is no answer yet, and the request goes on without a slot
 	Work    *events.Work  // for the record; may be nil
 	TTL     time.Duration // how long a client may keep the result, if the method allows that

@@ -276,7 +276,7 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 		e.Work = *a.Work
 	}
 	e.Work.Arguments = r.Params.Get(mcp.ParamArguments)
-	e.Interim = a != nil && (a.Interim || a.Task)
+	e.Interim = a != nil && (a.Interim || a.GoesOn)
 	e.Cause = e.Work.Cause
 	if err != nil {
 		failure := asError(err)

@@ -261,6 +261,7 @@ func (x *task) pass() *calls.Answer {
 	x.attached = nil
 	x.client.table.expect(asked.state, x)
 	a := calls.Bytes(asked.result)
+	a.GoesOn = true
 	a.Done = func(sent bool) {
 		if !sent && x.client.table.take(asked.state) != nil {
 			x.stop(nil)
@@ -283,6 +284,7 @@ func (x *task) handOver(knows bool) *calls.Answer {
 	} else {
 		a = x.state()
 	}
+	a.GoesOn = true
 	a.Done = func(sent bool) {
 		if !sent { // the client does not know the task
 			x.stop(nil)

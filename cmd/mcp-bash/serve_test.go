@@ -21,6 +21,8 @@ func TestServeOptions(t *testing.T) {
 		{"--http 9000 --audit journald", "9000 journald ", 0},
 		{"--metrics 9464 --audit off", "", cli.ExitUsage},
 		{"--audit", "", cli.ExitUsage},
+		{"--http 9000 --token-file=", "", cli.ExitUsage}, // of an unset variable: others could use the server
+		{"--http 9000 --allow-host a --trust-client-roots", "9000  ", 0},
 	} {
 		got := ""
 		c := serveCommand(func(_ cli.Streams, o serve.Options) error {

@@ -134,6 +134,16 @@ func (f *Flags) Any(but ...string) (name string) {
 	return name
 }
 
+// Empty returns the name of an option that was on the command line with an empty value, or "".
+func (f *Flags) Empty() (name string) {
+	f.flags().Visit(func(set *flag.Flag) {
+		if v, isText := set.Value.(flag.Getter); isText && v.Get() == "" {
+			name = set.Name
+		}
+	})
+	return name
+}
+
 func (f *Flags) flags() *flag.FlagSet {
 	if f.set == nil {
 		f.set = flag.NewFlagSet("", flag.ContinueOnError)

@@ -142,6 +142,7 @@ func TestRecordOption(t *testing.T) {
 		t.Error("the record of the variable exists")
 	}
 	for to, want := range map[string]string{
+		"":                   "MCPBASH_AUDIT_MODE=required needs MCPBASH_AUDIT or --audit",
 		"unix:":              "MCPBASH_AUDIT: unix: must be followed by the path of a socket",
 		"unix:" + dir + "/s": "the audit record cannot be written",
 	} {

@@ -336,8 +336,12 @@ func (st *starter) openAudit(c *console.Console) (err error) {
 		}
 	}
 	a := &p.Audit
+	to := cmp.Or(st.Audit, a.To, "off")
+	if to == "off" && a.Mode == "required" {
+		return startError("", errors.New("MCPBASH_AUDIT_MODE=required needs MCPBASH_AUDIT or --audit"))
+	}
 	st.audit, err = stream.Open(stream.Config{
-		To: cmp.Or(st.Audit, a.To), Required: a.Mode == "required", SyncLine: a.Sync == "line",
+		To: to, Required: a.Mode == "required", SyncLine: a.Sync == "line",
 		MaxSize: int64(a.MaxBytes), Files: a.Files, Key: a.Key, Arguments: stream.Form(a.Arguments),
 		Redactor: &c.Redactor, Component: p.Meta.Name, Replica: st.replica.URL,
 		Stderr: st.lines, Warn: func(text string) { c.Complain("mcp-bash: audit: %s", text) },

@@ -225,11 +225,20 @@ func (t *tail) next() *os.File {
 		info, err := os.Stat(name)
 		return err == nil && is(t.file, info)
 	})
+	if own, err := t.file.Stat(); at < 0 && err == nil { // it was removed or moved: the next file has later lines
+		isLater := func(name string) bool {
+			info, err := os.Stat(name)
+			return err == nil && !info.ModTime().Before(own.ModTime())
+		}
+		if at = slices.IndexFunc(before, isLater) - 1; at < -1 {
+			at = len(before) - 1
+		}
+	}
 	if at+1 == len(before) {
 		return last
 	}
 	last.Close()
-	next, _ := boundedfile.Open(before[at+1]) // the oldest file, if the server has removed the current one
+	next, _ := boundedfile.Open(before[at+1])
 	return next
 }
 

@@ -36,10 +36,9 @@ func serveCommand(run func(cli.Streams, serve.Options) error) *cli.Command {
 		Operands: []cli.Operand{{Name: "[ADDR]"}},
 		Run: func(s cli.Streams, operands []string) error {
 			options.Addr = os.Getenv("MCPBASH_HTTP_ADDR")
-			if name := c.Flags.Empty(); name != "" { // of an unset variable of a shell
+			switch name := c.Flags.Empty(); {
+			case name != "": // of an unset variable of a shell
 				return cli.Usagef("the value of --%s is empty", name)
-			}
-			switch {
 			case overHTTP && len(operands) == 1:
 				options.Addr = operands[0]
 			case len(operands) > 0:

@@ -32,7 +32,7 @@ type file struct {
 	cut    int64       // bytes of a torn line that were removed
 	folder bool        // the file was made for this process
 	seen   time.Time   // when the file had its name, at the last check
-	every  time.Duration
+	strict bool        // check that before each line
 	warn   func(text string)
 }
 
@@ -42,10 +42,7 @@ func openFile(c *Config) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &file{name: filepath.Base(path), max: c.MaxSize, keep: c.Files, every: syncEvery, warn: c.Warn}
-	if c.Required {
-		t.every = 0
-	}
+	t := &file{name: filepath.Base(path), max: c.MaxSize, keep: c.Files, strict: c.Required, warn: c.Warn}
 	place := filepath.Dir(path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		host, _ := os.Hostname()
@@ -195,10 +192,10 @@ func lastLine(f *os.File, size int64) (line []byte, whole int64, err error) {
 	return nil, 0, nil
 }
 
-// stay begins a new file if the file was moved or removed. It checks that once in every.
-func (t *file) stay(every time.Duration) error {
+// stay begins a new file if the file was moved or removed. It checks that once a second, or always if strict.
+func (t *file) stay(strict bool) error {
 	now := time.Now()
-	if d := now.Sub(t.seen); d >= 0 && d < every {
+	if d := now.Sub(t.seen); !strict && d >= 0 && d < syncEvery {
 		return nil
 	}
 	info, err := t.f.Stat()
@@ -229,7 +226,7 @@ func (t *file) stay(every time.Duration) error {
 }
 
 func (t *file) write(_ *events.Event, line []byte) error {
-	if err := t.stay(t.every); err != nil {
+	if err := t.stay(t.strict); err != nil {
 		return err
 	}
 	if _, err := t.f.Write(line); err != nil {
@@ -244,7 +241,7 @@ func (t *file) full(size int) bool { return t.max > 0 && t.size > 0 && t.size+in
 
 // next renames the file to its number, and begins a new one. The oldest files are removed.
 func (t *file) next() error {
-	if err := t.stay(0); err != nil || t.size == 0 {
+	if err := t.stay(true); err != nil || t.size == 0 {
 		return err
 	}
 	if err := syncData(t.f); err != nil {

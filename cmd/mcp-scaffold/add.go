@@ -97,7 +97,7 @@ func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, p *project
 	return w.updateAll(ctx, tools)
 }
 
-// lookAt reads the folder or the script that an operand names.
+// lookAt reads the folder or the script that an operand names. It returns an error if no tool can be made of it.
 func lookAt(operand string) (*adopt.Folder, error) {
 	name, err := fsys.Named(operand, os.Getenv("HOME"))
 	if err != nil {
@@ -115,11 +115,21 @@ func lookAt(operand string) (*adopt.Folder, error) {
 	if err != nil {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", operand, fsys.Cause(err))
 	}
-	if !info.IsDir() && len(folder.Scripts) == 0 && len(folder.LeftOut) == 0 {
+	if len(folder.Scripts) > 0 {
+		return folder, nil
+	}
+	if !info.IsDir() && len(folder.LeftOut) == 0 {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: not a script: it has neither a first line such as "+
 			"#!/usr/bin/env bash, nor the ending .sh; for a program, use mcp-bash wrap", operand)
 	}
-	return folder, nil
+	var reasons strings.Builder
+	for _, l := range folder.LeftOut {
+		cli.Printf(&reasons, "\n  %s: %s", l.Path, l.Reason)
+		if l.Remedy != "" {
+			cli.Printf(&reasons, "\n    %s", l.Remedy)
+		}
+	}
+	return nil, cli.Failf(cli.CodeInvalid, "%s: no script that can become a tool%s", operand, cli.Lines(reasons.String()))
 }
 
 const noTrial = "leave out the trial at the end: a call of each tool that changes nothing, such as --help"

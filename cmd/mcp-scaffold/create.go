@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -398,18 +397,7 @@ func (o *serverOptions) look() (*adopt.Folder, error) {
 		}
 		return nil, nil
 	}
-	folder, err := lookAt(o.from)
-	if err != nil || len(folder.Scripts) > 0 {
-		return folder, err
-	}
-	var reasons strings.Builder
-	for _, l := range folder.LeftOut {
-		fmt.Fprintf(&reasons, "\n  %s: %s", l.Path, l.Reason)
-		if l.Remedy != "" {
-			reasons.WriteString("; " + l.Remedy)
-		}
-	}
-	return nil, cli.Failf(cli.CodeInvalid, "%s: no script that can become a tool%s", o.from, reasons.String())
+	return lookAt(o.from)
 }
 
 // adopt makes the tools of a new project.

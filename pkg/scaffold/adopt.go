@@ -58,6 +58,9 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	w := writerFor(ctx, p, o.DryRun)
 	defer w.close(&err)
 	dir := folder.Dir
+	if len(folder.Scripts) == 1 {
+		keepName(p, dir, folder.Scripts[0])
+	}
 	if o.Copy && !fsys.Within(p.Root, dir) {
 		dir = filepath.Join(p.Root, copiesIn, strings.TrimPrefix(filepath.Base(dir), copiesIn))
 		if err := copyFolder(w, folder, dir); err != nil {
@@ -80,6 +83,18 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	a.Variables = slices.Compact(a.Variables)
 	a.Items, err = wrapTools(w, p, a.Tools, WrapOptions{Force: o.Force, DryRun: o.DryRun}, warn)
 	return a, err
+}
+
+// keepName gives a script the name of the tool that starts it already. Another folder may have been added, and then the
+// name begins with that of the script's folder.
+func keepName(p *project.Project, dir string, found *adopt.Found) {
+	file := filepath.Join(dir, filepath.FromSlash(found.Path))
+	tools, _ := WrappedTools(p, nil) // without tools, there is no other name
+	for _, t := range tools {
+		if file == scriptOf(p, t) {
+			found.Tool = t.Name
+		}
+	}
 }
 
 // findTrials finds the tools without a trial. It asks whether to try those that change nothing without arguments.
@@ -130,10 +145,7 @@ func explain(ctx context.Context, p *project.Project, folder *adopt.Folder) erro
 
 // AdoptAgain makes the tool of a script again, under its present name.
 func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.Tool, error) {
-	file := old.Script
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(p.Root, filepath.FromSlash(file))
-	}
+	file := scriptOf(p, old)
 	folder, err := adopt.LookAt(file)
 	if err != nil {
 		return nil, &cli.Error{Code: cli.CodeNotFound, Subject: file, Cause: fsys.Cause(err)}
@@ -150,6 +162,14 @@ func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.To
 		return nil, err
 	}
 	return adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
+}
+
+// scriptOf returns the path of the script that a tool was made of. It is meaningless for other tools.
+func scriptOf(p *project.Project, t *Wrapped) string {
+	if file := filepath.FromSlash(t.Script); !filepath.IsAbs(file) {
+		return filepath.Join(p.Root, file)
+	}
+	return t.Script
 }
 
 // adoptedTool makes a tool from a script.

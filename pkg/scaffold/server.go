@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/text/shell"
 )
 
 // ignored are the patterns that a project keeps out of version control.
@@ -195,7 +196,7 @@ func Open(named string, warn func(string)) (*project.Project, error) {
 	root, err := project.FindRoot(env, named, dir)
 	if missing, ok := errors.AsType[*project.MissingError](err); ok { // CLI-402
 		return nil, cli.Baref(cli.CodeNotFound, "mcp-bash scaffold: %s", missing.Reason()).
-			WithHint("Create it first: mkdir -p %s", missing.Dir)
+			WithHint("Create it first: mkdir -p %s", shell.Quote(missing.Dir))
 	} else if err != nil {
 		return nil, err
 	}

@@ -129,6 +129,9 @@ func wrapTools(w *writer, p *project.Project, tools []*wrap.Tool, o WrapOptions,
 		files = append(files, recorded(tool, o.Selection, files))
 		made = append(made, newItem(p, Tool, tool.Name, dir, files))
 		if err := w.putItem(dir, string(Tool), files, o.Force); err != nil {
+			if e, ok := errors.AsType[*cli.Error](err); ok && e.Code == cli.CodeExists && !o.Force {
+				err = e.WithHint("replace it with --force, or make it again with --update, which keeps your changes")
+			}
 			return nil, err
 		}
 	}
@@ -225,7 +228,7 @@ func WrappedTools(p *project.Project, names []string) (list []*Wrapped, err erro
 			}
 		}
 		if len(names) == 0 {
-			return nil, cli.Failf(cli.CodeNotFound, "no tool of this project was wrapped; begin with: mcp-bash wrap COMMAND")
+			return nil, cli.Failf(cli.CodeNotFound, "no tool of this project was made by mcp-bash wrap or mcp-bash add")
 		}
 	}
 	for _, name := range names {

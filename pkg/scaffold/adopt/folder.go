@@ -62,7 +62,8 @@ type Folder struct {
 // skipped are folders whose scripts are not for people.
 var skipped = []string{"node_modules", "vendor", "test", "tests", "spec", "__pycache__", "venv"}
 
-// Look reads a folder and those below it. Links are followed only to files inside.
+// Look reads a folder and those below it. Links are followed only to files inside. Backups of editors and of `sed -i` are
+// left out.
 func Look(dir string) (*Folder, error) {
 	return open(dir, func(f *Folder, root *os.Root) error {
 		return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
@@ -76,7 +77,7 @@ func Look(dir string) (*Folder, error) {
 				if hidden || strings.Count(name, "/") >= maxDepth || slices.Contains(skipped, strings.ToLower(base)) {
 					return fs.SkipDir
 				}
-			case hidden:
+			case hidden, slices.Contains([]string{".bak", ".orig"}, path.Ext(base)), strings.HasSuffix(base, "~"):
 			case len(f.Files) >= maxFiles:
 				return fmt.Errorf("%s has more than %d files; give a smaller folder", dir, maxFiles)
 			default:
@@ -88,8 +89,12 @@ func Look(dir string) (*Folder, error) {
 	})
 }
 
-// LookAt reads one script.
+// LookAt reads one script. A link is followed.
 func LookAt(file string) (*Folder, error) {
+	file, err := fsys.Physical(file)
+	if err != nil {
+		return nil, err
+	}
 	return open(filepath.Dir(file), func(f *Folder, root *os.Root) error {
 		f.Files = []string{filepath.Base(file)}
 		f.look(root, f.Files[0])
@@ -132,6 +137,13 @@ func (f *Folder) look(root *os.Root, name string) {
 	looksLike := len(interpreter) > 0 || script.IsShellName(name)
 	tooLarge := errors.Is(err, shellscript.ErrSize)
 	switch {
+	case fsys.Escapes(err):
+		if _, err := os.Stat(filepath.Join(f.Dir, name)); err != nil {
+			f.leave(name, "a link that leads nowhere", "")
+			return
+		}
+		f.leave(name, "a link to a file outside of the folder, which becomes a tool only by itself", "mcp-bash add "+full)
+		return
 	case err != nil && !tooLarge:
 		f.leave(name, fsys.Cause(err).Error(), "")
 		return

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // A file is to be written for an item. Its path has slashes.
@@ -286,13 +287,16 @@ func temporaryName(name string) string {
 	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".new-"+hex.EncodeToString(tag[:]))
 }
 
+// incomplete matches the result of [temporaryName] in a path.
+var incomplete = lazyregexp.New(`\.([^/\\]+)\.new-[0-9a-f]{12}\b`)
+
 // failed returns the error for a path that the file system could not write.
 func failed(path string, err error) error {
 	if fsys.Escapes(err) {
 		return cli.Failf(cli.CodeInvalid, "%s: a symbolic link on its path leads out of the project; "+
 			"put a directory in its place", path)
 	}
-	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", path, fsys.Cause(err))
+	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", incomplete.ReplaceAllString(path, "$1"), fsys.Cause(err))
 }
 
 // taken returns the error for a name that already exists.

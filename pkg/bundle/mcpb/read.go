@@ -22,6 +22,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
+
+	"mcp-bash/pkg/files/fsys"
 )
 
 // ManifestName is the path of the manifest in a bundle.
@@ -217,7 +219,7 @@ func (a *Archive) Unpack(dir string) (err error) {
 	defer root.Close()
 	stage := unpacking + rand.Text()
 	if err := root.Mkdir(stage, 0o755); err != nil {
-		return err
+		return fsys.About(err, dir)
 	}
 	tops, moved := map[string]bool{}, []string{stage}
 	defer func() {

@@ -146,7 +146,7 @@ func Replace(ctx context.Context, dir string, files []mcpb.File, check func() er
 	project.Sweep(in, oldName)
 	fresh := newName + rand.Text()
 	if err := in.Mkdir(fresh, 0o755); err != nil {
-		return err
+		return fsys.About(err, dir)
 	}
 	defer in.RemoveAll(fresh) // after the renaming, there is nothing to remove
 	for _, f := range files {

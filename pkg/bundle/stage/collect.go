@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/lock"
+	"mcp-bash/pkg/text/shell"
 )
 
 // collect copies the files that every product has.
@@ -372,7 +373,7 @@ func (s *Stage) startedScripts() (names []string) {
 		if script := rawjson.TextOf(record, "script"); script != "" && !add(script) {
 			faulty[dir] = true
 			s.Fault("tools/%s starts %s, which is not in the project; run: mcp-bash add %s --copy --force", dir,
-				script, script)
+				script, shell.Quote(script))
 		}
 	}
 	for dir, meta := range s.toolFiles("tool.meta.json") {

@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/secrets"
@@ -55,6 +58,9 @@ func (s *Stage) WarnHint(text, hint string) {
 // Fault reports a problem that prevents the bundle.
 func (s *Stage) Fault(format string, args ...any) {
 	text := problem(format, args)
+	if slices.Contains(s.faults, text) { // two checks read the same file
+		return
+	}
 	s.faults = append(s.faults, text)
 	cli.Printf(s.Err, "  ✗ %s\n", text)
 }
@@ -157,12 +163,15 @@ func (s *Stage) WriteFile(ctx context.Context, r *Result, write func(f *os.File,
 	fresh := temporary + rand.Text()
 	f, err := dir.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return fmt.Errorf("--output: %w", err)
+		return fmt.Errorf("--output: %w", fsys.About(err, r.Path))
 	}
 	defer dir.Remove(fresh) // after the renaming, there is nothing to remove
 	defer f.Close()
 	sum := sha256.New()
 	if err := errors.Join(write(f, io.MultiWriter(f, sum)), f.Sync()); err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == f.Name() {
+			e.Path = r.Path
+		}
 		return err
 	}
 	info, err := f.Stat()

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func Write(dir *os.Root, name string, text []byte) (folder.Stamp, error) {
 	temporary := fmt.Sprintf("%s%s%d-%s", name, temporaryMark, os.Getpid(), rand.Text())
 	f, err := dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return folder.Stamp{}, err
+		return folder.Stamp{}, fsys.About(err, filepath.Join(dir.Name(), name))
 	}
 	if _, err = f.Write(text); err == nil {
 		err = f.Sync()
@@ -46,7 +47,7 @@ func Write(dir *os.Root, name string, text []byte) (folder.Stamp, error) {
 	if err != nil {
 		dir.Remove(temporary)
 	}
-	return written, err
+	return written, fsys.About(err, filepath.Join(dir.Name(), name))
 }
 
 // The pauses between two attempts.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,6 +32,10 @@ func TestWrite(t *testing.T) {
 	list, _ := os.ReadDir(place)
 	if len(list) != 2 {
 		t.Errorf("left behind: %v", list)
+	}
+	os.RemoveAll(place)
+	if _, err := Write(dir, "name", nil); err == nil || !strings.HasSuffix(err.Error(), path+": no such file or directory") {
+		t.Error(err) // without the temporary name
 	}
 }
 

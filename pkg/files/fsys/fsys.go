@@ -99,6 +99,15 @@ func Cause(err error) error {
 	return err
 }
 
+// About returns an error of a file operation with the path that the user knows, such as that of a file instead of that of
+// its temporary copy. The path of an error about something else must not be replaced.
+func About(err error, path string) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		e.Path = path
+	}
+	return err
+}
+
 // Escapes reports whether an [os.Root] rejected a path because it leads out of the root.
 func Escapes(err error) bool {
 	return errors.Is(err, errEscapes())

@@ -22,8 +22,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
-
-	"mcp-bash/pkg/files/fsys"
 )
 
 // ManifestName is the path of the manifest in a bundle.
@@ -219,7 +217,7 @@ func (a *Archive) Unpack(dir string) (err error) {
 	defer root.Close()
 	stage := unpacking + rand.Text()
 	if err := root.Mkdir(stage, 0o755); err != nil {
-		return fsys.About(err, dir)
+		return err
 	}
 	tops, moved := map[string]bool{}, []string{stage}
 	defer func() {

@@ -262,6 +262,11 @@ func TestRefusals(t *testing.T) {
 	if strings.Contains(got, "was refused") {
 		t.Errorf("not confined: %s", got)
 	}
+	y = newConfinedFixture(t, "declared", nil)
+	y.root = y.tools.project.Root // the project is the root
+	if got := y.try(`["Edit"]`, "echo >new; exit 1"); !strings.Contains(got, "it takes an entry that exists before the call, or") {
+		t.Error(got)
+	}
 }
 
 // T-198: a script that its confinement stopped has failed, whatever its exit status.

@@ -234,6 +234,8 @@ func (c *call) fileRemedy(file string) string {
 		capability = "Search to read it, Edit to write it"
 	case below && !needs.Has(access.Edit):
 		capability = "Edit"
+	case below && fsys.Within(filepath.Dir(file), c.tools.project.Root):
+		return "an entry that exists before the call, or a root that does not contain the project"
 	}
 	return access.FileRemedy(capability)
 }

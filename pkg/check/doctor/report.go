@@ -206,6 +206,8 @@ func (t *report) summary() {
 	case t.r.Errors > 0:
 		fmt.Fprintf(t.w, "%d error(s), %d warning(s) found.\n\n", t.r.Errors, warnings)
 		cli.Explain(t.w, "Tip: mcp-bash validate checks a project; mcp-bash explain ID explains a finding.\n")
+	case t.r.ExitCode != cli.ExitOK:
+		cli.Explain(t.w, "Checks passed, but nothing was fixed: see the actions above.\n")
 	case warnings > 0:
 		cli.Explain(t.w, "Checks passed with %d warning(s). Review the notes above before production use.\n", warnings)
 	default:

@@ -48,6 +48,14 @@ func (c *check) listing(dir string) []folder.Entry {
 	})
 }
 
+// missing reports that a directory lacks a file. A directory that cannot be read has its own finding.
+func (c *check) missing(rule, dir, file string) {
+	if d, err := folder.Open(dir); err == nil {
+		d.Close()
+		c.at(rule, c.label(file), "missing")
+	}
+}
+
 // tools checks the directories of tools and their scripts.
 func (c *check) tools() {
 	for _, e := range c.listing(c.p.Tools) {
@@ -61,7 +69,7 @@ func (c *check) tools() {
 		meta := abs(dir, "tool.meta.json")
 		described := holds(entries, "tool.meta.json")
 		if !described && !offered {
-			c.at("metadata.missing", c.label(meta), "missing")
+			c.missing("metadata.missing", dir, meta)
 		}
 		if described {
 			c.toolMetadata(meta, e.Name)
@@ -83,7 +91,7 @@ func (c *check) tools() {
 			c.unconfirmed(dir)
 			c.imported(dir)
 		case !offered:
-			c.at("script.missing", c.label(file), "missing")
+			c.missing("script.missing", dir, file)
 		}
 		for _, o := range offers {
 			c.script(c.p.Tools, abs(c.p.Tools, o.path), toolScript)
@@ -285,7 +293,7 @@ func (c *check) tree(t content) {
 		}
 		found := c.below(t, dir, 1)
 		if offers == 0 && found == 0 && !c.mayBeRegistered() {
-			c.at("metadata.missing", c.label(abs(dir, e.Name+item.MetadataSuffix)), "missing")
+			c.missing("metadata.missing", dir, abs(dir, e.Name+item.MetadataSuffix))
 			if t.missing != nil {
 				t.missing(dir, e.Name)
 			}

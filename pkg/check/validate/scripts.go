@@ -283,7 +283,7 @@ func (c *check) unconfirmed(dir string) {
 		if !marked || len(words) < 3 || !strings.HasPrefix(words[0], "mcp_argv_") {
 			continue
 		}
-		c.atLine("wrap.unconfirmed", c.label(file), line, "%s was guessed from the program's help: %s",
+		c.atLine("wrap.unconfirmed", c.label(file), line, "%s was guessed from the help or the script: %s",
 			strings.TrimPrefix(words[2], "."), strings.TrimSpace(what))
 	}
 }

@@ -756,6 +756,18 @@ func unreadable(t *testing.T, name string) *Result {
 	return check1(t, f, Options{})
 }
 
+// A folder that cannot be read has no missing files: their remedy would be to remove the folder.
+func TestUnreadableFolder(t *testing.T) {
+	for _, name := range []string{"tools/demo-hello", "resources/guide", "prompts/ask"} {
+		result := unreadable(t, name)
+		for _, f := range result.Findings {
+			if strings.HasSuffix(f.ID, ".missing") {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+}
+
 // CLI-405: a check creates no files, even if samples run.
 func TestLeavesNoTrace(t *testing.T) {
 	f := fixture(t, sound)

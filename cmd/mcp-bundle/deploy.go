@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/text/shell"
 )
 
 type imageOptions struct {
@@ -150,14 +151,10 @@ func (o *imageOptions) make(s cli.Streams) (err error) {
 		_, err = fmt.Fprintf(s.Out, "%s\n", r.AppendJSON(nil))
 		return err
 	}
-	shown := r.Path
-	if here, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(here, shown); err == nil && filepath.IsLocal(rel) {
-			shown = rel
-		}
-	}
+	shown := fromHere(r.Path)
 	if i.Format == image.Context {
-		_, err = cli.Printf(s.Out, "%s (%s)\nNext steps: podman build -t %s %s\n", shown, cli.Size(r.Bytes), r.Tag, shown)
+		_, err = cli.Printf(s.Out, "%s (%s)\nNext steps: podman build -t %s %s\n", shown, cli.Size(r.Bytes), r.Tag,
+			shell.Quote(shown))
 		return err
 	}
 	_, err = cli.Printf(s.Out, "%s\n%s (%s), %s\n", r.Digest, shown, cli.Size(r.Bytes), r.Tag)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"mcp-bash/pkg/bundle/runtimes"
@@ -145,6 +146,16 @@ func (o *options) run(s cli.Streams, toStdout bool,
 		return err
 	}
 	return nil
+}
+
+// fromHere returns a path relative to the current directory if it is below that.
+func fromHere(file string) string {
+	if here, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return file
 }
 
 // failed returns the error of a command for an error of the packages that make products.

@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/text/shell"
 )
 
 type maker struct {
@@ -147,7 +148,7 @@ release (MCPBASH_RELEASE_BASE_URL).`,
 			}
 			return one(bundle.Make(ctx, p, o.manifestOnly, manifestVersion))
 		}, func(made []*stage.Result) string {
-			return "open it with your client, or mcp-bash publish " + filepath.Base(made[0].Path) + " --dry-run"
+			return "open it with your client, or mcp-bash publish " + shell.Quote(fromHere(made[0].Path)) + " --dry-run"
 		}}, nil
 	})
 	c.Flags.One(&format, "format", "FORMAT", formats, "mcpb (the default), or plugin for coding agents")
@@ -213,7 +214,12 @@ The same project makes the same bytes, wherever and whenever.`,
 		return maker{"Package", func(ctx context.Context, p *stage.Stage) ([]*stage.Result, error) {
 			p.Instructions = instructions(p.Project, "npm:")
 			return one(npm.Make(ctx, p, npm.Options{Name: full, Standalone: standalone}))
-		}, func(made []*stage.Result) string { return npm.Commands(made[0]) }}, o.inDirectory()
+		}, func(made []*stage.Result) string {
+			if dir := fromHere(filepath.Dir(made[0].Path)); dir != "." { // npm takes dir/file for a repository
+				return "cd " + shell.Quote(dir) + " && " + npm.Commands(made[0])
+			}
+			return npm.Commands(made[0])
+		}}, o.inDirectory()
 	})
 	c.Flags.Bool(&standalone, "standalone", "make the packages with the programs, too")
 	o.registryName(c)
@@ -240,7 +246,7 @@ The same project makes the same bytes, wherever and whenever.`,
 		}, func(made []*stage.Result) string {
 			command := "twine upload"
 			for _, r := range made {
-				command += " " + filepath.Base(r.Path)
+				command += " " + shell.Quote(fromHere(r.Path))
 			}
 			return command
 		}}, o.inDirectory()

@@ -58,8 +58,12 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	w := writerFor(ctx, p, o.DryRun)
 	defer w.close(&err)
 	dir := folder.Dir
-	if len(folder.Scripts) == 1 {
-		keepName(p, dir, folder.Scripts[0])
+	tools, _ := WrappedTools(p, nil) // without tools, there is no other name
+	for _, t := range tools {
+		one := folder.Scripts[0]
+		if len(folder.Scripts) == 1 && scriptOf(p, t) == filepath.Join(dir, filepath.FromSlash(one.Path)) {
+			one.Tool = t.Name // it begins with the name of a folder if a folder was added
+		}
 	}
 	if o.Copy && !fsys.Within(p.Root, dir) {
 		dir = filepath.Join(p.Root, copiesIn, strings.TrimPrefix(filepath.Base(dir), copiesIn))
@@ -83,18 +87,6 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	a.Variables = slices.Compact(a.Variables)
 	a.Items, err = wrapTools(w, p, a.Tools, WrapOptions{Force: o.Force, DryRun: o.DryRun}, warn)
 	return a, err
-}
-
-// keepName gives a script the name of the tool that starts it already. Another folder may have been added, and then the
-// name begins with that of the script's folder.
-func keepName(p *project.Project, dir string, found *adopt.Found) {
-	file := filepath.Join(dir, filepath.FromSlash(found.Path))
-	tools, _ := WrappedTools(p, nil) // without tools, there is no other name
-	for _, t := range tools {
-		if file == scriptOf(p, t) {
-			found.Tool = t.Name
-		}
-	}
 }
 
 // findTrials finds the tools without a trial. It asks whether to try those that change nothing without arguments.

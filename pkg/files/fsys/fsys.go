@@ -99,8 +99,8 @@ func Cause(err error) error {
 	return err
 }
 
-// About returns an error of a file operation with the path that the user knows, such as that of a file instead of that of
-// its temporary copy. The path of an error about something else must not be replaced.
+// About changes the path of an error of a file operation, and returns the error. The new path is that of the file that
+// the user knows. The old one is that of its temporary copy.
 func About(err error, path string) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Path = path

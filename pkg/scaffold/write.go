@@ -296,7 +296,8 @@ func failed(path string, err error) error {
 		return cli.Failf(cli.CodeInvalid, "%s: a symbolic link on its path leads out of the project; "+
 			"put a directory in its place", path)
 	}
-	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", incomplete.ReplaceAllString(path, "$1"), fsys.Cause(err))
+	path = incomplete.ReplaceAllString(path, "$1")
+	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", path, fsys.Cause(err))
 }
 
 // taken returns the error for a name that already exists.

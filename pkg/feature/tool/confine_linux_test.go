@@ -264,7 +264,7 @@ func TestRefusals(t *testing.T) {
 	}
 	y = newConfinedFixture(t, "declared", nil)
 	y.root = y.tools.project.Root // the project is the root
-	if got := y.try(`["Edit"]`, "echo >new; exit 1"); !strings.Contains(got, "it takes an entry that exists before the call, or") {
+	if got := y.try(`["Edit"]`, "echo >new; exit 1"); !strings.Contains(got, "an entry that exists before the call") {
 		t.Error(got)
 	}
 }

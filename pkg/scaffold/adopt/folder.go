@@ -62,8 +62,7 @@ type Folder struct {
 // skipped are folders whose scripts are not for people.
 var skipped = []string{"node_modules", "vendor", "test", "tests", "spec", "__pycache__", "venv"}
 
-// Look reads a folder and those below it. Links are followed only to files inside. Backups of editors and of `sed -i` are
-// left out.
+// Look reads a folder and those below it. Links are followed only to files inside. Backups are left out.
 func Look(dir string) (*Folder, error) {
 	return open(dir, func(f *Folder, root *os.Root) error {
 		return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
@@ -142,7 +141,7 @@ func (f *Folder) look(root *os.Root, name string) {
 			f.leave(name, "a link that leads nowhere", "")
 			return
 		}
-		f.leave(name, "a link to a file outside of the folder, which becomes a tool only by itself", "mcp-bash add "+full)
+		f.leave(name, "a link to a file outside of the folder, which has to be named", "mcp-bash add "+full)
 		return
 	case err != nil && !tooLarge:
 		f.leave(name, fsys.Cause(err).Error(), "")

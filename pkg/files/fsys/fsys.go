@@ -99,8 +99,8 @@ func Cause(err error) error {
 	return err
 }
 
-// About changes the path of an error of a file operation, and returns the error. Callers replace the path of a temporary
-// file, which users do not know.
+// About changes the path of an error of a file operation, and returns the error. Callers replace the path of a
+// temporary file, which users do not know.
 func About(err error, path string) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Path = path

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/protocol/calls"
 )
 
 // H-60, H-61: the server stops being ready, streams end with their reason, and running requests
@@ -242,6 +245,27 @@ func TestDrainEndsTasks(t *testing.T) {
 	s.Drain()
 	if s.Config.Server.OwesTasks(time.Now()) {
 		t.Error("a task goes on")
+	}
+}
+
+// H-12: a request that is cut off at the end of the server is refused with its id.
+func TestCutOff(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, tools(map[string]string{"work": "touch " + dir + "/began.$$; sleep 600"}), nil)
+	se := s.open("2025-11-25", "")
+	answers := make(chan string, 2)
+	go func() { answers <- text(t, se.call("7", "work", "")) }()
+	go func() { answers <- text(t, s.modern(t.Context(), `"a"`, "tools/call", `"name":"work"`, "")) }()
+	await(t, "two calls", func() bool {
+		list, _ := filepath.Glob(dir + "/began.*")
+		return len(list) == 2
+	})
+	s.Kill(calls.ErrStopping, true)
+	got := []string{<-answers, <-answers}
+	slices.Sort(got)
+	if !strings.HasPrefix(got[0], `{"jsonrpc":"2.0","id":"a","error":`) ||
+		!strings.HasPrefix(got[1], `{"jsonrpc":"2.0","id":7,"error":`) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -25,6 +25,7 @@ type post struct {
 	r       *http.Request
 	form    form
 	session *session      // nil: of the stateless protocol
+	id      jsonrpc.ID    // a copy, of a single request
 	owner   string        // of the limited resources that it uses
 	lasting bool          // the stream stays open without a goroutine
 	gone    func()        // is called when the client closes a lasting stream
@@ -49,10 +50,11 @@ type post struct {
 	next, previous *post         // of Server.running
 }
 
-// newPost returns a post for a number of requests.
-func (s *Server) newPost(w http.ResponseWriter, r *http.Request, se *session, expected int) *post {
+// newPost returns a post for a message with a number of requests.
+func (s *Server) newPost(w http.ResponseWriter, r *http.Request, se *session, m *jsonrpc.Message, expected int) *post {
 	p := s.posts.Get().(*post)
-	*p = post{server: s, w: w, r: r, form: formOf(r), session: se, expected: expected, done: p.done, answer: p.answer[:0]}
+	*p = post{server: s, w: w, r: r, form: formOf(r), session: se, expected: expected, done: p.done,
+		id: append(p.id[:0], m.ID...), answer: p.answer[:0]}
 	return p
 }
 
@@ -211,7 +213,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *bo
 		s.refuse(w, http.StatusServiceUnavailable, m.ID, errStopping)
 		return
 	}
-	p := s.newPost(w, r, nil, 1)
+	p := s.newPost(w, r, nil, m, 1)
 	p.owner = c.owner
 	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
 	if p.lasting = m.Method == subscribe.MethodListen; p.lasting {
@@ -307,7 +309,7 @@ func (s *Server) respond(p *post, status int) {
 		p.answer = joined(p.answers)
 	case len(p.answer) == 0: // it was cancelled
 		if !s.serving.Load() {
-			s.refuse(p.w, http.StatusServiceUnavailable, nil, errStopping)
+			s.refuse(p.w, http.StatusServiceUnavailable, p.id, errStopping)
 			return
 		}
 		if !p.form.events {

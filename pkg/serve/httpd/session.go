@@ -235,7 +235,7 @@ func (s *Server) acceptSession(w http.ResponseWriter, r *http.Request, body *bod
 	began bool) {
 	defer se.done()
 	expected, batch := se.answersOf(m)
-	p := s.newPost(w, r, se, expected)
+	p := s.newPost(w, r, se, m, expected)
 	p.batch, p.owner = batch, se.owner
 	se.accept.Lock()
 	task := se.client.AcceptParsed(body.bytes, m, p)

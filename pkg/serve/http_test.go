@@ -75,7 +75,20 @@ func beginHTTP(t *testing.T, root string, env project.Env, change ...func(*Optio
 	for _, f := range change {
 		f(&o)
 	}
-	go func() { p.code <- Serve(o) }()
+	ended := make(chan struct{})
+	go func() {
+		p.code <- Serve(o)
+		close(ended)
+	}()
+	t.Cleanup(func() { // before the directories are removed
+		for range cap(p.signals) {
+			select {
+			case p.signals <- syscall.SIGTERM:
+			default:
+			}
+		}
+		<-ended
+	})
 	return p
 }
 

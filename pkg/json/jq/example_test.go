@@ -14,7 +14,9 @@ func ExampleRun() {
 	input := strings.NewReader(`{"name": "World", "id": 12345678901234567890}`)
 	code := jq.Run([]string{"-c", "."}, input, os.Stdout, os.Stderr)
 	fmt.Println("exit", code)
-	// Output: {"name":"World","id":12345678901234567890} exit 0
+	// Output:
+	// {"name":"World","id":12345678901234567890}
+	// exit 0
 }
 
 func ExampleParseSimple() {
@@ -36,5 +38,10 @@ func ExampleFlat() {
 	table, ok := jqtext.Flat(payload)
 	fmt.Println(ok)
 	fmt.Print(table)
-	// Output: true .  o{"name":"World","n":[1.0]} .name       sWorld .n       a[1.0] .n[0]    i1
+	// Output:
+	// true
+	// .	o{"name":"World","n":[1.0]}
+	// .name	sWorld
+	// .n	a[1.0]
+	// .n[0]	i1
 }

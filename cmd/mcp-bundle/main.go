@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
 )
@@ -150,12 +151,11 @@ func (o *options) run(s cli.Streams, toStdout bool,
 
 // fromHere returns a path relative to the current directory if it is below that.
 func fromHere(file string) string {
-	if here, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
+	here, err := os.Getwd()
+	if err != nil {
+		return file
 	}
-	return file
+	return filepath.FromSlash(folder.Label(here, file))
 }
 
 // failed returns the error of a command for an error of the packages that make products.

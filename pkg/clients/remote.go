@@ -31,7 +31,7 @@ type http struct {
 	// Entry is a server's entry, without headers. It contains "$url" and may contain "$name".
 	Entry   json.RawMessage
 	Headers []string // the path of the headers in the entry; in clients.json the default is ["headers"]
-	// Variable is the text in a header that the client replaces by an environment variable. NAME stands for its name.
+	// Variable is the text in a header that the client replaces by an environment variable. NAME is the place of its name.
 	// "" means that the client replaces no variables.
 	Variable string
 	// Token is the field with the name of the token's environment variable, or "".
@@ -226,7 +226,7 @@ func (r *Remote) unprotected() string {
 type links struct {
 	Web   string // opens the client from a web page; a README on GitHub can contain no other links
 	App   string // opens the client directly; "" if no such link is documented
-	Badge string // a picture; LABEL stands for the text "Install NAME"
+	Badge string // a picture, with LABEL in the place of the text "Install NAME"
 }
 
 // A Link is a server's link for a client.

@@ -58,12 +58,8 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	w := writerFor(ctx, p, o.DryRun)
 	defer w.close(&err)
 	dir := folder.Dir
-	tools, _ := WrappedTools(p, nil) // without tools, there is no other name
-	for _, t := range tools {
-		one := folder.Scripts[0]
-		if len(folder.Scripts) == 1 && scriptOf(p, t) == filepath.Join(dir, filepath.FromSlash(one.Path)) {
-			one.Tool = t.Name // it begins with the name of a folder if a folder was added
-		}
+	if len(folder.Scripts) == 1 {
+		keepName(p, folder.Scripts[0], dir)
 	}
 	if o.Copy && !fsys.Within(p.Root, dir) {
 		dir = filepath.Join(p.Root, copiesIn, strings.TrimPrefix(filepath.Base(dir), copiesIn))
@@ -154,6 +150,18 @@ func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.To
 		return nil, err
 	}
 	return adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
+}
+
+// keepName gives a script the name of the tool that it has already. It begins with the name of a folder if a folder was
+// added.
+func keepName(p *project.Project, found *adopt.Found, dir string) {
+	file := filepath.Join(dir, filepath.FromSlash(found.Path))
+	tools, _ := WrappedTools(p, nil) // an error means that there are no such tools
+	for _, t := range tools {
+		if scriptOf(p, t) == file {
+			found.Tool = t.Name
+		}
+	}
 }
 
 // scriptOf returns the path of the script that a tool was made of. It is meaningless for other tools.

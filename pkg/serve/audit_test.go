@@ -112,14 +112,18 @@ func TestTraceOfRecord(t *testing.T) {
 
 // AUD-3: a call that becomes a task is one request in the record, also if its client does not know tasks.
 func TestTaskInRecord(t *testing.T) {
-	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	dir := t.TempDir()
+	record, gate := filepath.Join(dir, "audit.jsonl"), filepath.Join(dir, "gate")
 	p := startHTTP(t, files(t, map[string]string{
-		"tools/hello/tool.sh":        "sleep 1.3",
+		"tools/hello/tool.sh":        waitAt(gate),
 		"tools/hello/tool.meta.json": `{"name":"hello","description":"x","longRunning":{"after":1}}`,
 	}), project.Env{"MCPBASH_AUDIT": record})
 	_, body := p.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello"}}`, p.openSession())
 	if !strings.Contains(body, "still runs in the background") {
 		t.Error(body)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	p.await("the end of the task", func() bool { return len(recordedLines(t, record, "mcp_tool_call")) == 2 })
 	lines := recordedLines(t, record, "mcp_tool_call")

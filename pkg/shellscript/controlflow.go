@@ -13,7 +13,7 @@ import (
 type frame struct {
 	positional []*Argument          // $1, $2 … after calls and set -- WORDS; nil: the arguments of the script
 	shifted    int                  // words that shift removed
-	shadowed   map[string]*Argument // in a function: what byVariable had for the variables that it sets
+	shadowed   map[string]*Argument // in a function: the entries of byVariable for the variables that the function sets
 
 	word          currentWord
 	option        *Argument // in a branch for an option: the option

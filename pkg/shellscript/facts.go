@@ -26,7 +26,7 @@ type site struct {
 	split    bool // the script splits the text
 }
 
-// stdinVariable stands for the text that commands read from their standard input.
+// stdinVariable is the name, as if it was a variable, of the text that commands read from their standard input.
 const stdinVariable = "<"
 
 // collect records the facts of a script, or of a function.

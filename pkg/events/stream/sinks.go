@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -85,7 +86,7 @@ var (
 // open opens the file, locks it and finds the end of its last whole line.
 func (t *file) open() error {
 	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND | boundedfile.NonBlock
-	if t.folder {
+	if t.folder && t.f == nil { // not for the file that follows a moved one
 		flags |= os.O_EXCL
 	}
 	if info, err := t.dir.Lstat(t.name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -152,24 +153,18 @@ func (t *file) lastEnded() ([]byte, error) {
 		return nil, nil
 	}
 	name := old[len(old)-1]
-	f, err := t.dir.OpenFile(name, os.O_RDONLY|boundedfile.NonBlock, 0)
+	f, err := boundedfile.OpenIn(t.dir, name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	var last []byte
-	if err == nil {
-		last, _, err = lastLine(f, info.Size())
-	}
-	if err == nil && last == nil {
-		err = errForeign
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
+	}
+	last, _, err := lastLine(f, info.Size())
+	if last == nil {
+		return nil, fmt.Errorf("%s: %w", name, cmp.Or(err, errForeign))
 	}
 	return last, nil
 }

@@ -121,6 +121,9 @@ type Event struct {
 	Change  Change
 	Count   int    // of Missed: events; of Recovered: bytes; of a Watch: entries
 	Note    string // of Start and Stop; of a Watch: why nothing could be read
+
+	Prepared []byte     // parts of the line, see Prepare
+	ends     [parts]int // of the parts
 }
 
 // Outcome returns the outcome, which follows from the cause.
@@ -249,6 +252,8 @@ type Trace struct {
 
 // A Sink takes events. Its methods are safe for concurrent use. A sink may keep nothing of an event after its return.
 type Sink interface {
+	// Prepare does a part of the work for a later Emit of the event, whose script runs now. It does not wait.
+	Prepare(e *Event)
 	// Emit takes an event. An error means that the event must be recorded and cannot be.
 	Emit(e *Event) error
 	// Ready returns the error that Emit would return now.
@@ -257,6 +262,13 @@ type Sink interface {
 
 // Sinks gives each event to several sinks, in their order.
 type Sinks []Sink
+
+// Prepare implements [Sink].
+func (s Sinks) Prepare(e *Event) {
+	for _, sink := range s {
+		sink.Prepare(e)
+	}
+}
 
 // Emit implements [Sink]. All sinks get the event. The error is the first one.
 func (s Sinks) Emit(e *Event) (err error) {

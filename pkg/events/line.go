@@ -43,16 +43,8 @@ func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
 	w.time("time", now)
 	w.text("level", "AUDIT")
 	w.text("msg", "audit_event")
-	if e.ID != (ID{}) {
-		w.hex("audit_id", e.ID[:])
-	}
-	w.text("type", string(e.Type))
-	w.time("logged_at", e.Began)
+	e.appendKnown(&w, request)
 	w.text("outcome", string(e.Outcome()))
-	w.text("component", e.Component)
-	e.appendSource(&w)
-	e.appendSubject(&w)
-	e.appendTarget(&w)
 	e.appendMetadata(&w)
 	e.appendData(&w)
 	w.open("chain")
@@ -61,6 +53,71 @@ func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
 	w.end()
 	w.end()
 	return w.dst
+}
+
+// A part is a sequence of members that do not depend on the end of the work. So it can be encoded before.
+type part int
+
+const (
+	request part = iota
+	context      // in "metadata.extra"
+	call         // in "data"
+	parts        // their number
+)
+
+// Prepare encodes the parts of the line that do not depend on the end of the work, into buffer, if it is large enough.
+// [Event.AppendLine] then ignores the fields that these parts have.
+func (e *Event) Prepare(buffer []byte) {
+	w := writer{dst: buffer[:0]}
+	for p := range parts {
+		w.comma = false
+		e.appendPart(&w, p)
+		e.ends[p] = len(w.dst)
+	}
+	e.Prepared = w.dst
+}
+
+// appendPart appends the members of a part.
+func (e *Event) appendPart(w *writer, p part) {
+	switch p {
+	case request:
+		e.appendRequest(w)
+	case context:
+		e.appendContext(w)
+	case call:
+		e.appendCall(w)
+	}
+}
+
+// appendKnown appends the members of a part, which may be encoded already.
+func (e *Event) appendKnown(w *writer, p part) {
+	if e.Prepared == nil {
+		e.appendPart(w, p)
+		return
+	}
+	from := 0
+	if p > 0 {
+		from = e.ends[p-1]
+	}
+	if from == e.ends[p] {
+		return
+	}
+	if w.comma {
+		w.dst = append(w.dst, ',')
+	}
+	w.dst, w.comma = append(w.dst, e.Prepared[from:e.ends[p]]...), true
+}
+
+func (e *Event) appendRequest(w *writer) {
+	if e.ID != (ID{}) {
+		w.hex("audit_id", e.ID[:])
+	}
+	w.text("type", string(e.Type))
+	w.time("logged_at", e.Began)
+	w.text("component", e.Component)
+	e.appendSource(w)
+	e.appendSubject(w)
+	e.appendTarget(w)
 }
 
 func (e *Event) appendSource(w *writer) {
@@ -137,10 +194,16 @@ func (e *Event) appendMetadata(w *writer) {
 	if e.Target.Method != "" || e.Type == SessionEnd {
 		w.millis("duration_ms", e.Work.Took)
 	}
-	w.text("transport", e.Source.Transport)
-	w.text("mcp_version", e.Source.Revision)
 	w.count("response_size_bytes", e.Work.Bytes)
 	w.count("jsonrpc_error_code", e.Work.Code)
+	e.appendKnown(w, context)
+	w.end()
+	w.end()
+}
+
+func (e *Event) appendContext(w *writer) {
+	w.text("transport", e.Source.Transport)
+	w.text("mcp_version", e.Source.Revision)
 	w.text("replica", e.Replica)
 	w.text("trace_id", e.Trace.ID)
 	w.text("parent_span_id", e.Trace.Parent)
@@ -150,8 +213,6 @@ func (e *Event) appendMetadata(w *writer) {
 	}
 	w.text("link_trace_id", e.Trace.Link)
 	w.text("link_span_id", e.Trace.LinkSpan)
-	w.end()
-	w.end()
 }
 
 func (e *Event) appendData(w *writer) {
@@ -160,11 +221,8 @@ func (e *Event) appendData(w *writer) {
 	if e.Interim {
 		w.bytes("interim", []byte("true"))
 	}
+	e.appendKnown(w, call)
 	if work := &e.Work; e.Target.Method != "" {
-		w.bytes("arguments", work.Arguments)
-		if work.Digest != (Hash{}) {
-			w.hex("arguments_sha256", work.Digest[:])
-		}
 		w.duration("queued_ms", work.Queued)
 		w.duration("run_ms", work.Ran)
 		if work.Ended {
@@ -172,10 +230,8 @@ func (e *Event) appendData(w *writer) {
 			w.count("signal", work.Signal)
 		}
 	}
-	e.appendTool(w)
-	w.text("issuer", e.Subject.Issuer)
-	w.text("token", e.Subject.Token)
-	w.list("scopes", e.Subject.Scopes)
+	w.text("refused", e.Work.Refused)
+	appendAnswers(w, e.Work.Answers)
 	w.list("added", e.Change.Added)
 	w.list("removed", e.Change.Removed)
 	w.list("changed", e.Change.Changed)
@@ -184,22 +240,32 @@ func (e *Event) appendData(w *writer) {
 	w.end()
 }
 
-// appendTool appends what is known of a tool and its run.
-func (e *Event) appendTool(w *writer) {
+func (e *Event) appendCall(w *writer) {
 	work := &e.Work
+	if e.Target.Method != "" {
+		w.bytes("arguments", work.Arguments)
+		if work.Digest != (Hash{}) {
+			w.hex("arguments_sha256", work.Digest[:])
+		}
+	}
 	if work.Script != (Hash{}) {
 		w.hex("script_sha256", work.Script[:])
 	}
 	if work.Metadata != (Hash{}) {
 		w.hex("metadata_sha256", work.Metadata[:])
 	}
-	w.text("refused", work.Refused)
-	if len(work.Answers) == 0 {
+	w.text("issuer", e.Subject.Issuer)
+	w.text("token", e.Subject.Token)
+	w.list("scopes", e.Subject.Scopes)
+}
+
+func appendAnswers(w *writer, answers []Answer) {
+	if len(answers) == 0 {
 		return
 	}
 	w.key("answers")
 	w.dst = append(w.dst, '[')
-	for i, a := range work.Answers {
+	for i, a := range answers {
 		if i > 0 {
 			w.dst = append(w.dst, ',')
 		}
@@ -341,6 +407,11 @@ func (w *writer) time(name string, t time.Time) {
 	}
 	w.key(name)
 	w.dst = append(w.dst, '"')
-	w.dst = t.UTC().AppendFormat(w.dst, TimeFormat)
-	w.dst = append(w.dst, '"')
+	w.dst = t.UTC().AppendFormat(w.dst, time.RFC3339) // much faster than TimeFormat
+	w.dst[len(w.dst)-1] = '.'
+	us := t.Nanosecond() / 1000
+	for i := 100_000; i > 0; i /= 10 {
+		w.dst = append(w.dst, byte('0'+us/i%10))
+	}
+	w.dst = append(w.dst, 'Z', '"')
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -47,9 +48,16 @@ func TestRecordSchema(t *testing.T) {
 	members(schema, "", described)
 	for _, kind := range events.Types() {
 		full.Type = kind
-		text := full.AppendLine(nil, time.Now(), events.Link{})
+		now := time.Now()
+		text := full.AppendLine(nil, now, events.Link{})
 		if err := Check(text); err != nil {
 			t.Error(err)
+		}
+		prepared := full
+		prepared.Prepare(nil)
+		prepared.Source, prepared.Work.Arguments = events.Source{}, nil // are in the prepared parts
+		if later := prepared.AppendLine(nil, now, events.Link{}); !bytes.Equal(later, text) {
+			t.Errorf("%s\n%s", text, later)
 		}
 		if err := json.Unmarshal(text, &line); err != nil {
 			t.Fatal(err)

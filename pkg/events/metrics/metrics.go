@@ -53,6 +53,9 @@ func New(version string) *Metrics {
 	return m
 }
 
+// Prepare implements [events.Sink]. It does nothing.
+func (m *Metrics) Prepare(*events.Event) {}
+
 // Emit implements [events.Sink].
 func (m *Metrics) Emit(e *events.Event) error {
 	m.mu.Lock()

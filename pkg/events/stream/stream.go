@@ -68,8 +68,10 @@ type Stream struct {
 	mu        sync.Mutex
 	out       sink
 	link      events.Link       // of the next line
-	line      []byte            // kept for the next one
+	line      []byte            // the last one, kept for the next one
+	unhashed  bool              // the hash of line is missing in link
 	arguments []byte            // likewise: without secrets
+	spare     [][]byte          // for parts of lines
 	redacted  map[string]string // of texts without their secrets
 	missed    int               // events since the last line that were not written
 	lost      int               // events that were not written, since the start
@@ -127,6 +129,26 @@ func Open(c Config) (*Stream, error) {
 	return s, nil
 }
 
+// Prepare implements [events.Sink]. If another goroutine writes a line, which can take long, it does nothing. Emit does
+// the whole work then.
+func (s *Stream) Prepare(e *events.Event) {
+	if s == nil || !s.mu.TryLock() {
+		return
+	}
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.completeLink()
+	s.shape(e)
+	e.Component, e.Replica = s.config.Component, s.config.Replica
+	var buffer []byte
+	if last := len(s.spare) - 1; last >= 0 {
+		buffer, s.spare = s.spare[last], s.spare[:last]
+	}
+	e.Prepare(buffer)
+}
+
 // Emit records an event. The error is errUnavailable, only if the record is required.
 func (s *Stream) Emit(e *events.Event) error {
 	if s == nil {
@@ -137,9 +159,18 @@ func (s *Stream) Emit(e *events.Event) error {
 	if s.closed {
 		return nil
 	}
-	s.redactTexts(e)
-	s.shape(e)
+	if e.Prepared == nil {
+		s.shape(e)
+	}
+	s.redactTexts(&e.Note, &e.Work.Refused)
+	s.shapeAnswers(e.Work.Answers)
 	err := s.emit(e)
+	if e.Prepared != nil {
+		if cap(e.Prepared) <= maxSpare && len(s.spare) < maxSpares {
+			s.spare = append(s.spare, e.Prepared)
+		}
+		e.Prepared = nil
+	}
 	if err != nil && s.config.Required {
 		return errUnavailable
 	}
@@ -212,7 +243,7 @@ func (s *Stream) write(e *events.Event) error {
 	if e.Began.IsZero() {
 		e.Began = now
 	}
-	line := e.AppendLine(s.line[:0], now, s.link)
+	line := s.encode(e, now)
 	sealed := e.Type == events.Seal && s.key != nil
 	var err error
 	switch {
@@ -222,11 +253,12 @@ func (s *Stream) write(e *events.Event) error {
 		if err := s.rotate(); err != nil {
 			return err
 		}
-		line = e.AppendLine(s.line[:0], now, s.link)
+		line = s.encode(e, now)
 	}
 	s.line = append(line, '\n')
 	if err = s.out.write(e, s.line); err == nil {
-		s.link = events.Link{Seq: s.link.Seq + 1, Prev: events.HashOf(s.line[:len(s.line)-1])}
+		s.link.Seq++
+		s.unhashed = true
 		if s.config.SyncLine || sealed {
 			err = s.out.sync()() // the line is there, so the chain goes on
 		} else if s.dirty = true; s.syncer == nil {
@@ -237,9 +269,23 @@ func (s *Stream) write(e *events.Event) error {
 		}
 	}
 	if cap(s.line)+cap(s.arguments) > maxKept {
+		s.completeLink()
 		s.line, s.arguments = nil, nil
 	}
 	return err
+}
+
+// encode returns the line of an event, in place of the last one.
+func (s *Stream) encode(e *events.Event, now time.Time) []byte {
+	s.completeLink()
+	return e.AppendLine(s.line[:0], now, s.link)
+}
+
+// completeLink computes the hash of the last line, which the next one needs.
+func (s *Stream) completeLink() {
+	if s.unhashed {
+		s.link.Prev, s.unhashed = events.HashOf(s.line[:len(s.line)-1]), false
+	}
 }
 
 // maxKept is the size of a line whose memory is kept for the next one.
@@ -341,11 +387,10 @@ const (
 // maxArguments is the longest JSON of arguments in a line, in bytes. For longer arguments the line has the digest.
 const maxArguments = 32 << 10
 
-// redactTexts removes secrets from the texts of an event that clients choose. The same few come again and again, so
-// the results are remembered. The lock is held.
-func (s *Stream) redactTexts(e *events.Event) {
-	for _, text := range [...]*string{&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version, &e.Note,
-		&e.Work.Refused} {
+// redactTexts removes secrets from texts. The same few come again and again, so the results are remembered. The lock is
+// held.
+func (s *Stream) redactTexts(texts ...*string) {
+	for _, text := range texts {
 		if *text == "" {
 			continue
 		}
@@ -366,11 +411,17 @@ func (s *Stream) redactTexts(e *events.Event) {
 
 const maxRemembered = 256
 
-// shape converts the arguments of an event to the configured form. They stay valid until the next event. The lock is
-// held.
+// Limits of the memory that is kept for parts of lines: the bytes of each, and their number.
+const (
+	maxSpare  = 4 << 10
+	maxSpares = 16
+)
+
+// shape removes secrets from the texts of an event that clients choose, and converts its arguments to the configured
+// form. They stay valid until the next event. The lock is held.
 func (s *Stream) shape(e *events.Event) {
+	s.redactTexts(&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version)
 	c, w := &s.config, &e.Work
-	s.shapeAnswers(w.Answers)
 	switch {
 	case w.Arguments != nil:
 	case e.Type == events.ToolCall || e.Type == events.PromptGet:

@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -482,11 +483,15 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 	redactor := &secrets.Redactor{Names: []string{"mcpbash/token"}, Values: []string{"sesame-open-sesame"}}
 	for kind, arguments := range kinds {
-		for _, form := range []Form{none, digest, redacted} {
+		for i, form := range []Form{none, digest, redacted, redacted} {
 			var out strings.Builder
 			s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: form, Redactor: redactor})
 			e := call("x")
-			e.Work.Arguments, e.Work.Schema = []byte(arguments), []byte(schema)
+			work := events.Work{Arguments: []byte(arguments), Schema: []byte(schema)}
+			if e.Work = work; i == 3 {
+				s.Prepare(e)
+				e.Work = work
+			}
 			if err := s.Emit(e); err != nil {
 				t.Fatal(err)
 			}
@@ -540,12 +545,17 @@ func TestAllocations(t *testing.T) {
 		s := openTest(t, Config{To: filepath.Join(t.TempDir(), "a"), Arguments: form, SyncLine: false})
 		e := call("x")
 		e.Work = events.Work{Ended: true, Took: time.Second, Cause: mcp.CauseTool}
-		n := testing.AllocsPerRun(200, func() {
-			e.Work.Arguments = arguments
-			s.Emit(e)
-		})
-		if n > most {
-			t.Errorf("%s: %v allocations, want at most %v", form, n, most)
+		for _, early := range []bool{false, true} {
+			n := testing.AllocsPerRun(200, func() {
+				if e.Work.Arguments = arguments; early {
+					s.Prepare(e)
+				}
+				e.Work.Arguments = arguments
+				s.Emit(e)
+			})
+			if n > most {
+				t.Errorf("%s, %v: %v allocations, want at most %v", form, early, n, most)
+			}
 		}
 	}
 }
@@ -562,7 +572,71 @@ func BenchmarkEmit(b *testing.B) {
 	for b.Loop() {
 		e := call("hello")
 		e.Work.Arguments = arguments
+		s.Prepare(e)
 		s.Emit(e)
+	}
+}
+
+type writerFunc func()
+
+func (f writerFunc) Write(line []byte) (int, error) {
+	f()
+	return len(line), nil
+}
+
+// While another line is written, which can take long, the work for a line is not done before.
+func TestPrepareDoesNotWait(t *testing.T) {
+	begun, end := make(chan bool), make(chan bool)
+	s := openTest(t, Config{To: "stderr", Arguments: redacted, Stderr: writerFunc(func() {
+		begun <- true
+		<-end
+	})})
+	done := make(chan bool)
+	go func() {
+		s.Emit(call("a"))
+		close(done)
+	}()
+	<-begun
+	e := call("b")
+	s.Prepare(e)
+	if e.Prepared != nil {
+		t.Errorf("%s", e.Prepared)
+	}
+	close(end)
+	<-done
+	go func() {
+		for range begun { // the seal of the end
+		}
+	}()
+	if s.Prepare(e); e.Prepared == nil {
+		t.Error("not prepared")
+	}
+	s.Close()
+	close(begun)
+}
+
+// AUD-20: the memory for parts of lines is bounded.
+func TestSpareMemory(t *testing.T) {
+	s := openTest(t, Config{To: "stderr", Stderr: io.Discard, Arguments: "full"})
+	var list []*events.Event
+	for i := range 4 * maxSpares {
+		e := call(fmt.Sprint(i))
+		if i%2 == 0 {
+			e.Work.Arguments = []byte(`"` + strings.Repeat("x", maxSpare) + `"`)
+		}
+		s.Prepare(e)
+		list = append(list, e)
+	}
+	for _, e := range list {
+		s.Emit(e)
+	}
+	if len(s.spare) != maxSpares {
+		t.Error(len(s.spare))
+	}
+	for _, buffer := range s.spare {
+		if cap(buffer) > maxSpare {
+			t.Error(cap(buffer))
+		}
 	}
 }
 

@@ -318,7 +318,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	}
 	spec := script.Spec{
 		Script: c.file, Argv: c.command(), Prepared: true, Dir: t.project.Root, Env: env,
-		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew,
+		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew, Started: r.Started,
 		Interval: t.project.Sessions.ProgressFlush / 2,
 	}
 	c.spoolLarge(&spec)

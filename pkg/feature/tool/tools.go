@@ -126,6 +126,7 @@ type Request struct {
 
 	Grew     func(bytes int)  // called when the output needs more memory; may be nil
 	Event    *events.Event    // its Draft is filled; may be nil
+	Started  func()           // is called while the script runs; may be nil
 	Observer sandbox.Observer // observes the script; may be nil
 	Listener Listener         // may be nil
 	Asker    mcp.Asker        // nil if the client cannot be asked

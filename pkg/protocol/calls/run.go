@@ -265,6 +265,15 @@ func asError(err error) *mcp.Error {
 var ErrUnrecorded = mcp.Errorf(mcp.CodeInternal,
 	"The server cannot record this request, and does nothing without a record").Because(mcp.CauseRecord)
 
+// PrepareEvent does a part of the work for the record, while the script of the request runs. So less remains at the end
+// of the script, when the memory that this work needs is no longer in the caches of the processor.
+func (r *Request) PrepareEvent() {
+	e := r.Event
+	e.Work = e.Draft
+	e.Work.Arguments = r.Params.Get(mcp.ParamArguments)
+	r.requests.Events.Prepare(e)
+}
+
 // record writes the event of a request, with an answer of some bytes. The result is the error that the client gets
 // instead, if the event must be recorded and cannot be.
 func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {

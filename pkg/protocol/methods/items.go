@@ -72,7 +72,7 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 	}
 	var work *events.Work
 	if r.Event != nil {
-		work = &r.Event.Draft
+		work, req.Started = &r.Event.Draft, r.PrepareEvent
 	}
 	result, err := c.tools.Call(ctx, req)
 	if err != nil {

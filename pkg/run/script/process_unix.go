@@ -51,6 +51,9 @@ func (p *process) run(ctx context.Context) Result {
 	tick, pace := p.began.Add(interval), firstPace
 	var waker *Waker
 	var earliest time.Time // of a tick after a wake
+	if p.spec.Started != nil {
+		p.spec.Started()
+	}
 	for !p.done() {
 		ready, err := p.waits.wait(tick)
 		if err != nil && !errors.Is(err, unix.EINTR) { // out of memory: poll without waiting for events

@@ -65,6 +65,9 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	if s.Started != nil {
+		s.Started()
+	}
 	cause := r.watch(ctx, &s, began, job, ended, out, errs)
 	res := Result{Cause: cause, Stdout: out.buf, Stderr: errs.buf, Alone: true}
 	if state := cmd.ProcessState; state != nil {

@@ -61,6 +61,8 @@ type Spec struct {
 	Timeout time.Duration // ends the script with ErrTimedOut; 0 for no limit
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 for one second
 
+	// Started, if set, runs once while the script runs, on the goroutine of [Runner.Run].
+	Started func()
 	// Watch, if set, runs at least every Interval while the script runs, on the goroutine of
 	// [Runner.Run]. An error ends the script.
 	Watch    func(now time.Time) error

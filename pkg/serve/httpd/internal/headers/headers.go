@@ -93,22 +93,69 @@ func shortened(value string) string {
 	return value
 }
 
-// Accepts reports whether a request accepts a media type. A request without Accept accepts all.
-func Accepts(h http.Header, kind, subtype string) bool {
+// Accepts reports whether a request accepts a media type. A request without Accept accepts all. The most specific range
+// of the header decides, and a range with q=0 is not acceptable (RFC 9110, 12.5.1).
+func Accepts(h http.Header, kind, subtype string) (accepted bool) {
 	values := h["Accept"]
 	if len(values) == 0 {
 		return true
 	}
+	best := 0
 	for _, value := range values {
-		for part := range strings.SplitSeq(value, ",") {
-			media, _, _ := strings.Cut(part, ";")
-			k, s, _ := strings.Cut(ascii.Trim(media), "/")
-			if (k == "*" || ascii.EqualFold(k, kind)) && (s == "*" || ascii.EqualFold(s, subtype)) {
-				return true
+		for more := true; more; {
+			var part string
+			part, value, more = cut(value, ',')
+			n, acceptable := match(part, kind, subtype)
+			if n > best {
+				best, accepted = n, acceptable
+			} else if n == best && n > 0 {
+				accepted = accepted || acceptable
 			}
 		}
 	}
-	return false
+	return accepted
+}
+
+// match compares a range of Accept with a media type. specific is 0 if they do not match, else 1 and the number of
+// names that are not *.
+func match(text, kind, subtype string) (specific int, acceptable bool) {
+	media, parameters, more := cut(text, ';')
+	k, s, _ := strings.Cut(ascii.Trim(media), "/")
+	specific = 1
+	for _, pair := range [][2]string{{k, kind}, {s, subtype}} {
+		switch {
+		case ascii.EqualFold(pair[0], pair[1]):
+			specific++
+		case pair[0] != "*":
+			return 0, false
+		}
+	}
+	acceptable = true
+	for more {
+		var parameter string
+		parameter, parameters, more = cut(parameters, ';')
+		if name, weight, _ := strings.Cut(ascii.Trim(parameter), "="); ascii.EqualFold(name, "q") {
+			decimals, isZero := strings.CutPrefix(weight, "0")
+			acceptable = !isZero || strings.Trim(decimals, ".0") != ""
+		}
+	}
+	return specific, acceptable
+}
+
+// cut is [strings.Cut], without the separators in quoted strings.
+func cut(text string, separator byte) (before, after string, found bool) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == separator && !quoted:
+			return text[:i], text[i+1:], true
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		}
+	}
+	return text, "", false
 }
 
 // IsJSON reports whether the body of a request is JSON in UTF-8, without compression.

@@ -3,7 +3,9 @@ package headers
 import (
 	"encoding/base64"
 	"encoding/json"
+	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,6 +19,10 @@ func TestAccepts(t *testing.T) {
 	for value, want := range map[string]bool{
 		"": false, "application/json": true, "text/html, application/json;q=0.2": true, "*/*": true, "application/*": true,
 		"*/json": true, "APPLICATION/JSON": true, "application/jsonp": false, "text/event-stream": false, ",,;": false,
+		"application/json;q=0": false, "application/json ; Q=0.000,*/*": false, "application/json;q=0.001": true,
+		"application/json;q=": true, "*/*;q=0, application/json": true, "application/*;q=0, */*": false, "*/*;q=0": false,
+		"application/json;q=0, application/json;q=0.1": true, "application/json;a=\"b;q=0,\\\";q=0\"": true,
+		"a/b;c=\"d, application/json\"": false, "application/json;a=b;q=0;c=d": false, "application/json;sq=0": true,
 		"a/b,\tapplication/json \t;q=1": true, "\u00a0application/json": false, "application/j\u017fon": false,
 	} {
 		if got := Accepts(http.Header{"Accept": {value}}, "application", "json"); got != want {
@@ -62,8 +68,31 @@ func FuzzEqualDecoded(f *testing.F) {
 		if err := EqualDecoded(h, Name, text); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
-		Accepts(http.Header{"Accept": {value}}, "text", "event-stream")
 		IsJSON(http.Header{"Content-Type": {value}})
+	})
+}
+
+// H-10: a range of Accept counts as the library reads it.
+func FuzzAccepts(f *testing.F) {
+	for _, s := range []string{"text/event-stream;q=0", `*/*;a="b;q=0,";q=0.5`, "text/*; q=0.0", "a/b,c/d"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		got := Accepts(http.Header{"Accept": {value}}, "text", "event-stream")
+		media, parameters, err := mime.ParseMediaType(value)
+		q, weighted := parameters["q"]
+		plain := !strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c > '~' })
+		if err != nil || !plain || strings.ContainsAny(media, ", ") ||
+			weighted && !strings.Contains(strings.ToLower(value), "q="+strings.ToLower(q)) {
+			return // the library also reads q*0=1 and q="1"
+		}
+		want := slices.Contains([]string{"text/event-stream", "text/*", "*/*", "*/event-stream"}, media)
+		if strings.HasPrefix(q, "0") && strings.Trim(q, "0.") == "" {
+			want = false
+		}
+		if got != want {
+			t.Errorf("%q: %t", value, got)
+		}
 	})
 }
 

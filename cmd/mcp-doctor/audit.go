@@ -185,7 +185,15 @@ func (o *auditOptions) watch(s cli.Streams, records []audit.Record) error {
 	errs := make([]error, len(records))
 	for i := range records {
 		running.Go(func() {
+			var next int64 // number of the next line
 			errs[i] = records[i].Follow(ctx, s.In, func(e *trail.Entry) error {
+				if gone := e.Link.Seq - next; next > 0 && gone > 0 && records[i].Name != "-" {
+					cli.Printf(s.Err, "audit: %s: missing lines: %d; their file was removed before it was read\n",
+						cli.Line(records[i].Name), gone)
+				}
+				if e.Broken == nil {
+					next = e.Link.Seq + 1
+				}
 				if !o.Has(e) {
 					return nil
 				}
@@ -233,7 +241,7 @@ func (o *auditOptions) check(s cli.Streams, records []audit.Record) error {
 		var b rawjson.Builder
 		b.Object().Name("record").String(records[i].Name).Name("ok").Bool(v.Fault == nil).Name("lines").Int(v.Lines).
 			Name("first").Int(int(v.First)).Name("head").String(v.Head.String())
-		if seals != nil {
+		if seals != nil && !seals.Until.IsZero() {
 			b.Name("sealed").String(seals.Until.Format(time.RFC3339)).Name("firstSeal").Int(seals.First).
 				Name("stopped").Bool(seals.Stopped).Name("unsealed").Int(seals.Open)
 		}

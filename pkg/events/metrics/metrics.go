@@ -58,6 +58,9 @@ func (m *Metrics) Prepare(*events.Event) {}
 
 // Emit implements [events.Sink].
 func (m *Metrics) Emit(e *events.Event) error {
+	if e.Target.Method == "" { // not a request
+		return nil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, known := m.failures[e.Cause]; known {

@@ -33,6 +33,7 @@ func TestText(t *testing.T) {
 	m.Emit(&events.Event{
 		Type: events.HTTPRequest, Cause: mcp.CauseCredential, Count: 4, Target: events.Target{Method: "GET"},
 	})
+	m.Emit(&events.Event{Type: events.TokenChanged, Cause: mcp.CauseInternal, Target: events.Target{Kind: "token_file"}})
 	m.SessionEnded(time.Minute)
 	text := string(m.AppendText(nil, Reading{
 		Uses: []Use{{"sessions", 3, 10}}, Queued: 2, Missed: 7, Threads: 4, Scans: 9,
@@ -52,6 +53,7 @@ func TestText(t *testing.T) {
 		`mcpbash_queue_duration_seconds_count 4`,
 		`mcpbash_failures_total{cause="credential"} 5`,
 		`mcpbash_failures_total{cause="timeout"} 0`,
+		`mcpbash_failures_total{cause="internal"} 0`,
 		`mcpbash_script_processor_seconds_total 4`,
 		`mcpbash_script_peak_memory_bytes 4096`,
 		`mcpbash_used{limit="sessions"} 3`,

@@ -13,7 +13,10 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/auth/tokenfile"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // gated serves with an access. lines counts what it logs.
@@ -249,3 +252,104 @@ func TestSessionOfThisMachine(t *testing.T) {
 		t.Error(r.Status)
 	}
 }
+
+// AUD-3: the record has the number of all refusals, also if no other one follows.
+func TestRefusalsInRecord(t *testing.T) {
+	recorded := make(counts, 3*refusalBurst)
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_KEEPALIVE": "1"}, func(c *Config) {
+		config := c.Server.Config
+		config.Events = recorded
+		c.Server = protocol.NewServer(config)
+		var err error
+		if c.Gate, err = NewGate(t.Context(), c.Listener, Access{TokenFile: newTokens(t)}, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	const sent = refusalBurst + 20
+	for range sent {
+		if r := s.do(t.Context(), "POST /mcp", "{}"); r.StatusCode < 400 {
+			t.Fatal(r.Status)
+		}
+	}
+	for n := 0; n < sent; {
+		n += <-recorded
+		if n > sent {
+			t.Fatal(n)
+		}
+	}
+}
+
+// counts is a record of the numbers of refusals.
+type counts chan int
+
+func (counts) Prepare(*events.Event) {}
+
+func (c counts) Emit(e *events.Event) error {
+	if e.Type == events.HTTPRequest {
+		c <- 1 + e.Count
+	}
+	return nil
+}
+
+func (counts) Ready() error { return nil }
+
+// H-4, AUD-14: a server that cannot record requests, and must, is not ready.
+func TestUnreadyRecord(t *testing.T) {
+	s := serve(t, nil, nil, func(c *Config) {
+		config := c.Server.Config
+		config.Events = unwritable{}
+		c.Server = protocol.NewServer(config)
+	})
+	if status, reason := s.readiness(); status != 503 || reason != "requests cannot be recorded" {
+		t.Error(status, reason)
+	}
+}
+
+type unwritable struct{}
+
+func (unwritable) Prepare(*events.Event)    {}
+func (unwritable) Emit(*events.Event) error { return os.ErrPermission }
+func (unwritable) Ready() error             { return os.ErrPermission }
+
+// AUD-24: the record has the change of the authorities of clients to an unusable file, and back.
+func TestAuthoritiesInRecord(t *testing.T) {
+	write, certificate, key := newPEM(t)
+	a := Access{
+		Cert: write("cert", "CERTIFICATE", certificate), Key: write("key", "PRIVATE KEY", key),
+		ClientCA: write("ca", "CERTIFICATE", certificate),
+	}
+	changes := make(causes, 10)
+	s := serve(t, nil, nil, func(c *Config) {
+		config := c.Server.Config
+		config.Events = changes
+		c.Server = protocol.NewServer(config)
+		var err error
+		if c.Gate, err = NewGate(t.Context(), c.Listener, a, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	write("ca", "NOTHING", nil)
+	await(t, "a gate that lets nobody in", func() bool { return s.Gate.usable() != nil })
+	if got := <-changes; got != mcp.CauseInternal {
+		t.Error(got)
+	}
+	write("ca", "CERTIFICATE", certificate)
+	await(t, "a gate that lets clients in", func() bool { return s.Gate.usable() == nil })
+	if got := <-changes; got != mcp.CauseNone {
+		t.Error(got)
+	}
+}
+
+// causes is a record of the causes of events.
+type causes chan mcp.Cause
+
+func (causes) Prepare(*events.Event) {}
+
+func (c causes) Emit(e *events.Event) error {
+	if e.Type == events.KeyChanged {
+		c <- e.Cause
+	}
+	return nil
+}
+
+func (causes) Ready() error { return nil }

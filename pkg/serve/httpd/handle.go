@@ -59,6 +59,9 @@ func (s *Server) unready() string {
 	if !s.serving.Load() {
 		return "the server stops"
 	}
+	if sink := s.Config.Server.Events; sink != nil && sink.Ready() != nil {
+		return "requests cannot be recorded"
+	}
 	if s.Gate == nil {
 		return ""
 	}
@@ -258,7 +261,7 @@ func requestID(w http.ResponseWriter) (id events.ID) {
 }
 
 // The record contains at most this many refusals, and the number of the others, because anybody can cause any number
-// of them.
+// of them. The last refusal follows within seconds.
 const (
 	refusalBurst = 100
 	refusalPace  = time.Second
@@ -270,17 +273,24 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, cause mcp.Cause
 	if sink == nil {
 		return
 	}
-	chosen, left := s.refusals.Take()
-	if !chosen {
-		return
-	}
 	e := &events.Event{
 		Type: events.HTTPRequest, Cause: cause, Began: time.Now(), ID: requestID(w),
 		Source:  events.Source{Transport: "http", Address: r.RemoteAddr, Agent: r.UserAgent()},
 		Subject: protocol.SubjectOf(auth.IdentityOf(r.Context())),
-		Target:  events.Target{Method: r.Method, Name: r.URL.Path}, Count: left,
+		Target:  events.Target{Method: r.Method, Name: r.URL.Path},
 	}
-	sink.Emit(e)
+	if chosen, left := s.refusals.Take(e); chosen {
+		e.Count = left
+		sink.Emit(e)
+	}
+}
+
+// recordRefusals records the last refusal and the number of those before it, if they were left out.
+func (s *Server) recordRefusals() {
+	if e, left := s.refusals.Rest(); left > 0 {
+		e.Count = left - 1
+		s.Config.Server.Events.Emit(e)
+	}
 }
 
 // A caller has the client for all stateless requests of one identity. So any of these requests can resume a suspended

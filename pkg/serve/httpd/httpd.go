@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth/share"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
@@ -87,8 +88,8 @@ type Server struct {
 	arriving arriving
 	kept     kept
 
-	evictions *guard.Quota  // of sessions
-	refusals  *guard.Sample // of requests that the gate refuses
+	evictions *guard.Quota                 // of sessions
+	refusals  *guard.Sample[*events.Event] // of requests that the gate refuses
 
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity
@@ -116,7 +117,7 @@ func New(c Config) *Server {
 	}
 	s.unread.bound, s.arriving.bound, s.kept.bound = s.limits.pending, s.limits.pending, s.limits.pending
 	notice := func(line string) { s.Console.Notice("mcp-bash: %s", line) }
-	s.evictions, s.refusals = guard.NewQuota(notice), guard.NewSample(refusalBurst, refusalPace)
+	s.evictions, s.refusals = guard.NewQuota(notice), guard.NewSample[*events.Event](refusalBurst, refusalPace)
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
 	s.bodies.New = func() any { return new([]byte) }
 	s.http = http.Server{
@@ -278,6 +279,7 @@ func (s *Server) Close() {
 	s.http.Close()
 	s.replicas.Close()
 	s.Listener.Close()
+	s.recordRefusals()
 }
 
 // limits are the bounds of the transport (http section 7).
@@ -358,6 +360,7 @@ func (s *Server) maintain() {
 		}
 		s.dropCallers()
 		s.dropSessions()
+		s.recordRefusals()
 		switch {
 		case s.used.Swap(false):
 			garbage = true

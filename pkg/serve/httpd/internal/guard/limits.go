@@ -214,32 +214,42 @@ func (c *Connections) Unused() (list []net.Conn) {
 // A Quota passes on lines about connections and credentials, whose number clients decide. It bounds how
 // fast they fill a log, and counts the lines that it leaves out.
 type Quota struct {
-	*Sample
+	*Sample[struct{}]
 	log func(line string)
 }
 
 // A Sample chooses a few of many events, whose number clients decide, and counts the others.
-type Sample struct {
+type Sample[T any] struct {
 	now     func() time.Time
 	mu      sync.Mutex
 	limiter *rate.Limiter
 	left    int // events since the last one that was chosen
+	last    T   // the last of these
 }
 
 // NewSample returns a sample of at most burst events at once, and then of one event in each pace.
-func NewSample(burst int, pace time.Duration) *Sample {
-	return &Sample{now: time.Now, limiter: rate.NewLimiter(rate.Every(pace), burst)}
+func NewSample[T any](burst int, pace time.Duration) *Sample[T] {
+	return &Sample[T]{now: time.Now, limiter: rate.NewLimiter(rate.Every(pace), burst)}
 }
 
 // Take reports whether the next event is chosen, and how many before it were not.
-func (s *Sample) Take() (chosen bool, left int) {
+func (s *Sample[T]) Take(event T) (chosen bool, left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	chosen, left = s.limiter.AllowN(s.now(), 1), s.left
 	if s.left++; chosen {
 		s.left = 0
 	}
+	s.last = event
 	return chosen, left
+}
+
+// Rest returns the number of events since the last one that was chosen, and the last of them. They do not count later.
+func (s *Sample[T]) Rest() (last T, left int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left, s.left = s.left, 0
+	return s.last, left
 }
 
 // The bounds of a quota. At most 2 MB of lines of the usual 200 bytes come in a day.
@@ -251,12 +261,12 @@ const (
 
 // NewQuota returns a quota for lines that log writes.
 func NewQuota(log func(line string)) *Quota {
-	return &Quota{NewSample(quotaBurst, quotaPace), log}
+	return &Quota{NewSample[struct{}](quotaBurst, quotaPace), log}
 }
 
 // Line logs a line, or leaves it out. The next line has the number of those left out.
 func (q *Quota) Line(text string) {
-	chosen, left := q.Take()
+	chosen, left := q.Take(struct{}{})
 	if !chosen {
 		return
 	}

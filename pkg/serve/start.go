@@ -416,6 +416,9 @@ func (st *starter) newProcess() (*process, error) {
 	p := st.project
 	limitMemory(p.Limits.Pending)
 	c := console.New(st.Stderr, p)
+	for err := range settings.Faults(p.Env, "") {
+		c.Notice("mcp-bash: not used: %v", err)
+	}
 	if err := st.openAudit(c); err != nil {
 		return nil, err
 	}

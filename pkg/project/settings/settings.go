@@ -47,6 +47,7 @@ const (
 	Positive  Kind = "positive" // decimal digits, not zero
 	Fraction  Kind = "fraction" // seconds with decimals
 	Choice    Kind = "choice"   // one of several words
+	Level     Kind = "level"    // one of several words, in any case
 	List      Kind = "list"     // words, separated by commas or white space
 	Conf      Kind = "conf"     // text in mcpb.conf
 	ConfOrEnv Kind = "conf-env" // text in mcpb.conf or in the environment
@@ -86,7 +87,7 @@ func (v *Variable) otherwise() string {
 	return text[:end]
 }
 
-// words returns the values of a [Choice].
+// words returns the values of a [Choice] or [Level].
 func (v *Variable) words() []string {
 	return Words(strings.ReplaceAll(strings.Split(v.rest, " | ")[1], "`", ""))
 }
@@ -154,22 +155,39 @@ func fill(env map[string]string, to reflect.Value) {
 // Check returns an error if a variable whose name has a prefix is set to something else than its
 // kind allows.
 func Check(env map[string]string, prefix string) error {
-	for v := range where(func(v *Variable) bool { return env[v.Name] != "" && strings.HasPrefix(v.Name, prefix) }) {
-		value := env[v.Name]
-		n, isNumber := Digits(value)
-		_, isDecimal := decimal(value)
-		switch {
-		case (v.Kind == Number || v.Kind == Positive) && !isNumber, v.Kind == Fraction && !isDecimal:
-			return fmt.Errorf("%s must be a number: %q", v.Name, value)
-		case v.Kind == Positive && n == 0:
-			return fmt.Errorf("%s must be more than 0", v.Name)
-		case isNumber && n < v.min:
-			return fmt.Errorf("%s must be at least %d", v.Name, v.min)
-		case v.Kind == Choice && !slices.Contains(v.words(), value):
-			return fmt.Errorf("%s must be one of %s: %q", v.Name, strings.Join(v.words(), ", "), value)
-		case v.Kind == True && value != "true" && value != "false":
-			return fmt.Errorf("%s must be true or false: %q", v.Name, value)
+	for err := range Faults(env, prefix) {
+		return err
+	}
+	return nil
+}
+
+// Faults yields an error for each variable whose name has a prefix, and which is set to something else than its kind
+// allows.
+func Faults(env map[string]string, prefix string) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for v := range where(func(v *Variable) bool { return env[v.Name] != "" && strings.HasPrefix(v.Name, prefix) }) {
+			if err := v.check(env[v.Name]); err != nil && !yield(err) {
+				return
+			}
 		}
+	}
+}
+
+func (v *Variable) check(value string) error {
+	n, isNumber := Digits(value)
+	_, isDecimal := decimal(value)
+	switch {
+	case (v.Kind == Number || v.Kind == Positive) && !isNumber, v.Kind == Fraction && !isDecimal:
+		return fmt.Errorf("%s must be a number: %q", v.Name, value)
+	case v.Kind == Positive && n == 0:
+		return fmt.Errorf("%s must be more than 0", v.Name)
+	case isNumber && n < v.min:
+		return fmt.Errorf("%s must be at least %d", v.Name, v.min)
+	case v.Kind == Choice && !slices.Contains(v.words(), value),
+		v.Kind == Level && !slices.Contains(v.words(), strings.ToLower(value)):
+		return fmt.Errorf("%s must be one of %s: %q", v.Name, strings.Join(v.words(), ", "), value)
+	case v.Kind == True && value != "true" && value != "false":
+		return fmt.Errorf("%s must be true or false: %q", v.Name, value)
 	}
 	return nil
 }

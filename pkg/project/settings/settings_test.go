@@ -86,13 +86,32 @@ func TestString(t *testing.T) {
 	}
 }
 
+// A value that its kind does not allow is a fault, and only that.
+func TestFaults(t *testing.T) {
+	env := map[string]string{
+		"MCPBASH_LOG_LEVEL": "loud", "MCPBASH_LOG_LEVEL_DEFAULT": "WARNING", "MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1k",
+		"MCPBASH_HTTP_MAX_BODY": "0", "MCPBASH_AUDIT_MODE": "Required", "MCPBASH_QUIET": "1", "HOME": "loud",
+	}
+	var got []string
+	for err := range Faults(env, "") {
+		name, _, _ := strings.Cut(err.Error(), " ")
+		got = append(got, name)
+	}
+	want := []string{
+		"MCPBASH_AUDIT_MODE", "MCPBASH_HTTP_MAX_BODY", "MCPBASH_LOG_LEVEL", "MCPBASH_MAX_TOOL_OUTPUT_SIZE", "MCPBASH_QUIET",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 // Each row is complete, and its default has the form of its kind.
 func TestVariables(t *testing.T) {
 	if !slices.IsSortedFunc(table(), func(a, b Variable) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the variables are not sorted")
 	}
-	kinds := []Kind{Text, True, NotFalse, Flag, Yes, NotOff, Number, Positive, Fraction, Choice, List, Conf, ConfOrEnv,
-		Export, Path}
+	kinds := []Kind{Text, True, NotFalse, Flag, Yes, NotOff, Number, Positive, Fraction, Choice, Level, List, Conf,
+		ConfOrEnv, Export, Path}
 	for _, v := range table() {
 		cells := strings.Split(v.rest, " | ")
 		if len(cells) != 5 || slices.Contains(cells, "") || !slices.Contains(kinds, v.Kind) {

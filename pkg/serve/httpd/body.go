@@ -96,7 +96,7 @@ func (b *body) keep() []byte {
 }
 
 // refuseBody answers a request whose body could not be read.
-func (s *Server) refuseBody(w http.ResponseWriter, err error) {
+func (s *Server) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusBadRequest
 	switch err {
 	case errTooLarge:
@@ -107,7 +107,7 @@ func (s *Server) refuseBody(w http.ResponseWriter, err error) {
 		status = http.StatusTooManyRequests
 	}
 	w.Header()["Connection"] = s.values.closes
-	s.refuse(w, status, nil, invalid(err.Error()))
+	s.refuseUnread(w, r, status, invalid(err.Error()))
 }
 
 // counted counts bytes of owners, within a bound. It is safe for concurrent use.

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/protocol/subscribe"
 	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
+	"mcp-bash/pkg/serve/httpd/internal/refuse"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/pkg/wire/tracecontext"
@@ -34,9 +35,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		case r.Method == http.MethodPost:
 			s.post(w, r)
 		case r.Method != http.MethodGet && r.Method != http.MethodDelete:
-			notAllowed(w, "POST, GET, DELETE")
+			s.notAllowed(w, r, "POST, GET, DELETE")
 		case protocol.IsStateless(r.Header.Get(headers.Version)): // H-26
-			notAllowed(w, "POST")
+			s.notAllowed(w, r, "POST")
 		default:
 			s.onSession(w, r)
 		}
@@ -49,9 +50,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func notAllowed(w http.ResponseWriter, allowed string) {
+func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
 	w.Header().Set("Allow", allowed)
-	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	s.refuseUnread(w, r, http.StatusMethodNotAllowed, invalid(r.Method+" is not allowed; the endpoint accepts "+allowed))
 }
 
 // unready returns the reason why the server should get no requests, or "".
@@ -74,7 +75,8 @@ func (s *Server) unready() string {
 // health answers a probe. fault is the reason why the server is not ready, or "".
 func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		notAllowed(w, "GET, HEAD")
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
 	w.Header()["Cache-Control"] = s.values.noStore
@@ -85,19 +87,20 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	io.WriteString(w, "ok\n")
 }
 
-// refuse answers a request with an HTTP status and a JSON-RPC error.
+// refuse answers a request whose body was read, with an HTTP status and a JSON-RPC error.
 func (s *Server) refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp.Error) {
-	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
-		w.Header()["Retry-After"] = []string{"1"}
-	}
-	w.Header()["Content-Type"] = s.values.json
 	s.announceEnd(w.Header())
-	w.WriteHeader(status)
-	w.Write(jsonrpc.AppendError(nil, id, e.AppendJSON))
+	refuse.Write(w, nil, status, id, e)
 }
 
-func invalid(text string) *mcp.Error {
-	return mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData(text)
+// refuseUnread is [Server.refuse] for a request whose body was not read to its end.
+func (s *Server) refuseUnread(w http.ResponseWriter, r *http.Request, status int, e *mcp.Error) {
+	s.announceEnd(w.Header())
+	refuse.Write(w, r, status, nil, e)
+}
+
+func invalid(reason string) *mcp.Error {
+	return mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData(reason)
 }
 
 // post answers a POST, which contains one message, or a batch of them.
@@ -105,17 +108,18 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	form := formOf(r)
 	switch {
 	case !form.json && !form.events:
-		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list application/json or text/event-stream"))
+		s.refuseUnread(w, r, http.StatusNotAcceptable, invalid("Accept must list application/json or text/event-stream"))
 		return
 	case !headers.IsJSON(r.Header):
 		const rule = "Content-Type must be application/json, without a Content-Encoding"
-		s.refuse(w, http.StatusUnsupportedMediaType, nil, invalid(rule))
+		s.refuseUnread(w, r, http.StatusUnsupportedMediaType, invalid(rule))
 		return
 	}
 	body, err := s.readBody(w, r)
 	defer body.done()
 	if err != nil {
-		s.refuseBody(w, err)
+		body.done()
+		s.refuseBody(w, r, err)
 		return
 	}
 	m, err := jsonrpc.Parse(body.bytes)

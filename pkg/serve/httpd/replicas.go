@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
+	"mcp-bash/pkg/serve/httpd/internal/refuse"
 )
 
 // replicas are the other replicas. Their requests come over channels, which an HTTP server without a guard serves:
@@ -50,14 +51,14 @@ func newReplicas(s *Server, handler http.Handler) *replicas {
 	}
 	p.Server = http.Server{
 		Handler: identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, err := forward.Receive(r)
+			received, err := forward.Receive(r)
 			switch {
 			case err != nil:
-				http.Error(w, err.Error(), http.StatusBadRequest)
+				refuse.Write(w, r, http.StatusBadRequest, nil, invalid(err.Error()))
 			case s.Gate != nil:
-				s.Gate.guard.Count(w, r, handler)
+				s.Gate.guard.Count(w, received, handler)
 			default:
-				handler.ServeHTTP(w, r)
+				handler.ServeHTTP(w, received)
 			}
 		})),
 		ReadHeaderTimeout: forward.Patience, ReadTimeout: bodyTime, ErrorLog: s.http.ErrorLog,

@@ -16,9 +16,9 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/serve/httpd/internal/proxies"
+	"mcp-bash/pkg/serve/httpd/internal/refuse"
 	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/text/weburl"
-	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -169,10 +169,7 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal, cause
 	if e.challenge != "" {
 		h.Set("WWW-Authenticate", e.challenge)
 	}
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(e.status)
-	w.Write(jsonrpc.AppendError(nil, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason).AppendJSON))
+	refuse.Write(w, r, e.status, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason))
 }
 
 // clientOf returns a key for the client that a request counts for. The key is the owner of the identity, or the

@@ -40,6 +40,9 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 			r.restOperand.doubt(DoubtPassedOn)
 		}
 	}
+	if certain {
+		r.requireSet(stmt.Cmd)
+	}
 	switch c := stmt.Cmd.(type) {
 	case *syntax.WhileClause:
 		if !r.whileOverOptions(c) {
@@ -108,6 +111,9 @@ func (r *reader) conditional(cond *syntax.Stmt, truth bool, then, otherwise []*s
 		return
 	}
 	r.statement(cond, certain)
+	if r.outcomeOf(then) == succeeds || r.outcomeOf(otherwise) == succeeds || callsAny(then, "exec") {
+		r.nounset = false
+	}
 	sure := certain || r.frame.option != nil
 	switch end := r.outcomeOf(then); {
 	case sure && end.isError():
@@ -226,7 +232,11 @@ func (r *reader) simpleCommand(c *syntax.CallExpr, certain bool) {
 			r.frame.shifted += number(text)
 		}
 	case words[0] == "set" && len(words) > 1 && words[1] == "--":
+		r.nounset = r.nounset && certain
 		r.setCommand(c, certain)
+	case words[0] == "set" && certain:
+		r.setOptions(words)
+		r.resolveAll(c)
 	case f != nil && words[0] != "":
 		r.callFunction(f, c.Args[1:], certain)
 	default:
@@ -349,6 +359,7 @@ func (r *reader) caseClause(c *syntax.CaseClause, certain bool) {
 	closed, exact, hasEmpty := false, true, false
 	for _, b := range branchesOf(c) {
 		end := r.outcomeOf(b.body)
+		r.nounset = r.nounset && end != succeeds
 		for _, p := range b.patterns {
 			switch {
 			case p == "*":

@@ -51,8 +51,13 @@ var (
 		`(?:\s{2,}|\t+| +: +)(\S.*)?$`)
 	bareOption = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
 		`([ =][<\[{]?[A-Za-z][\w.:/|,=-]*[>\]}]?(?:, -[^\s,=\[|]+(?:[ =][<\[{]?[A-Za-z][\w.:/|,=-]*[>\]}]?)?)?)?$`)
-	column    = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
-	usageLine = lazyregexp.New(`(?i)^\s*usage(?: of \S+)?:?\s*(.*)$`)
+	// spacedOption has one space between the value, which is in capitals or brackets, and the text.
+	spacedOption = lazyregexp.New(`^\s{0,8}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
+		`([ =](?:<[^<>]+>|[A-Z][A-Z0-9_-]*))\s+([^\s-].*)$`)
+	// otherOption is a line of an option whose value cannot be told from its text: --force replace files.
+	otherOption = lazyregexp.New(`^\s{0,8}--?[A-Za-z]`)
+	column      = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
+	usageLine   = lazyregexp.New(`(?i)^\s*usage(?: of \S+)?:?\s*(.*)$`)
 	// notText matches sequences for terminals, and characters that control the direction of text.
 	notText = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]|.\x08|[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{61c}\x{200e}\x{200f}` +
 		`\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
@@ -94,7 +99,7 @@ func Read(text string) Help {
 			}
 			continue
 		}
-		if o, ok := option(line); ok {
+		if o, ok := option(line, !inUsage); ok {
 			inUsage = false
 			h.Options = append(h.Options, o)
 			last, indent = &h.Options[len(h.Options)-1].Text, len(line)-len(strings.TrimLeft(line, " \t"))
@@ -118,7 +123,7 @@ func Read(text string) Help {
 			h.describe(strings.Trim(m[1], "<>"), m[2])
 			continue
 		}
-		if last != nil && len(line)-len(strings.TrimLeft(line, " \t")) > indent+2 {
+		if last != nil && len(line)-len(strings.TrimLeft(line, " \t")) > indent+2 && !otherOption.MatchString(line) {
 			if len(*last) < maxText {
 				*last = strings.TrimSpace(*last + " " + strings.TrimSpace(line))
 			}
@@ -149,15 +154,16 @@ func (h *Help) NamesInput() bool {
 }
 
 // option reads a line of a list of options. It leaves out the negation of a switch (--[no-]color becomes --color) and
-// values after the first (--fields FIELD [FIELD ...]).
-func option(line string) (o Option, ok bool) {
+// values after the first (--fields FIELD [FIELD ...]). spaced accepts one space before the text.
+func option(line string, spaced bool) (o Option, ok bool) {
 	line = moreValues.ReplaceAllString(strings.Replace(line, "--[no-]", "--", 1), "$1")
 	m := optionLine.FindStringSubmatch(line)
 	if m == nil {
-		if m = bareOption.FindStringSubmatch(line); m == nil {
+		if m = bareOption.FindStringSubmatch(line); m != nil {
+			m = append(m, "")
+		} else if m = spacedOption.FindStringSubmatch(line); m == nil || !spaced {
 			return o, false
 		}
-		m = append(m, "")
 	}
 	between := func(r rune) bool { return strings.ContainsRune(", |", r) }
 	o.Names = append([]string{m[1]}, strings.FieldsFunc(m[2], between)...)

@@ -86,6 +86,24 @@ func TestForms(t *testing.T) {
 	expect(t, got, want)
 }
 
+// ADD-20: one space before the text is enough after a value in capitals or brackets. Text and the rest of a usage can
+// begin so, too.
+func TestOneSpace(t *testing.T) {
+	h := Read("Usage: put [-n]\n    --bucket NAME\n    FILE\n\n  -n   see\n                 --bucket NAME for more\n" +
+		"      --region REGION one of eu, us\n  -t, --to=<place> where to\n      --force replace files\n")
+	var got []string
+	for _, o := range h.Options {
+		got = append(got, fmt.Sprintf("%s value=%s text=%s", strings.Join(o.Names, " "), o.Value, o.Text))
+	}
+	want := []string{
+		"--bucket value=NAME text=",
+		"-n value= text=see --bucket NAME for more",
+		"--region value=REGION text=one of eu, us",
+		"-t --to value=place text=where to",
+	}
+	expect(t, got, want)
+}
+
 // The value of an option in the usage line is not an operand, if the list has the option with a value.
 func TestValueInUsage(t *testing.T) {
 	h := Read("Usage: pick -f <file> -q <pattern>\n  -f, --file FILE   the file\n  -q, --quiet   nothing\n")

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/text/helptext"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -161,6 +162,7 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 	if len(text) > MaxSize {
 		return nil, ErrSize
 	}
+	text = bytes.TrimPrefix(text, rawjson.ByteOrderMark)
 	file, err := parse(text)
 	if err != nil {
 		return nil, err

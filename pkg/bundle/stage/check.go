@@ -22,7 +22,6 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/shellscript"
 	"mcp-bash/pkg/text/lazyregexp"
-	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/text/toolnames"
 )
 
@@ -62,7 +61,7 @@ func (s *Stage) checkTool(tool json.RawMessage) {
 		s.Fault("tool %q: %s: not in the bundle", name, shown)
 	case script.HasShebang(line) && bytes.HasSuffix(line, []byte("\r")):
 		s.Fault("tool %q: %s has Windows line ends, with which nothing finds its interpreter; "+
-			"convert it: sed -i.bak 's/\\r$//' %s", name, shown, shell.Quote(shown))
+			"convert it: %s", name, shown, script.RemoveReturns(shown))
 	case !script.HasShebang(line) && strings.HasSuffix(file, ".sh"):
 		s.Warn("tool %q: %s has no first line such as #!/usr/bin/env bash", name, shown)
 	}

@@ -86,7 +86,7 @@ func (c *check) script(dir, file string, as purpose) {
 	if script.HasMark(text) && isBash(file, interpreter) {
 		c.add(finding.Finding{ID: "script.byte_order_mark", Path: label, Line: 1,
 			Message: "a byte order mark before the first line, which Bash takes for a command",
-			Fix:     script.RemoveMark(label)})
+			Fix:     "remove the mark: " + script.RemoveMark(label)})
 	}
 	if as != serverScript { // server scripts are sourced
 		c.executable("script.not_executable", file, label, stamp)
@@ -100,7 +100,7 @@ func (c *check) script(dir, file string, as purpose) {
 	if at := bytes.Index(text, []byte("\r\n")); at >= 0 {
 		line := bytes.Count(text[:at], []byte("\n")) + 1
 		c.add(finding.Finding{ID: "script.crlf", Path: label, Line: line, Message: "Windows line ends (CRLF)",
-			Fix: "convert it: sed -i.bak 's/\\r$//' " + shell.Quote(label)})
+			Fix: "convert it: " + script.RemoveReturns(label)})
 	}
 	if as != serverScript {
 		c.interpreter(label, text, interpreter)

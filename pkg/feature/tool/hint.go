@@ -155,16 +155,12 @@ func (c *call) fileHint(head, stderr []byte) string {
 	}
 	where := c.shown(c.script)
 	return where + " begins with a byte order mark, so Bash takes its first line for a command; " +
-		script.RemoveMark(where)
+		"remove the mark: " + script.RemoveMark(where)
 }
 
-// windowsLines returns the hint for a shell file with Windows line ends. The remedy works in every shell and keeps the
-// mode of the file.
+// windowsLines returns the hint for a shell file with Windows line ends.
 func windowsLines(file string) string {
-	f := shell.Quote(file)
-	lf := shell.Quote(file + ".lf")
-	remedy := fmt.Sprintf(`tr -d '\r' <%s >%s && cat %s >%s && rm %s`, f, lf, lf, f, lf)
-	return file + " has Windows (CRLF) line ends; convert it with: " + remedy
+	return file + " has Windows (CRLF) line ends; convert it with: " + script.RemoveReturns(file)
 }
 
 func (c *call) missingInterpreter() string {

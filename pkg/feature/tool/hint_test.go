@@ -36,7 +36,7 @@ func TestHints(t *testing.T) {
 			"lib/dos.sh" + crlf + "<lib/dos.sh >lib/dos.sh.lf && "},
 		{"byte order mark", "\ufeff#!/usr/bin/env bash\nset -e\nfalse\n",
 			"tools/t/tool.sh begins with a byte order mark, so Bash takes its first line for a command; remove the mark: " +
-				"tail -c +4 tools/t/tool.sh >tools/t/tool.sh.plain && "},
+				"tail -c +4 <tools/t/tool.sh >tools/t/tool.sh.plain && "},
 		{"no source line", "#!/bin/bash\nname=$(mcp_args_get .name)\nexit 1",
 			"tools/t/tool.sh uses the SDK without loading it; put this line before the others: " +
 				`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`},

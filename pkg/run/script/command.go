@@ -113,11 +113,16 @@ func HasShebang(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head, rawjson.ByteOrderMark), []byte("#!"))
 }
 
-// RemoveMark returns the advice to remove the byte order mark of a file. Its command works in every shell and keeps the
-// mode of the file.
-func RemoveMark(file string) string {
-	f, plain := shell.Quote(file), shell.Quote(file+".plain")
-	return fmt.Sprintf("remove the mark: tail -c +4 %s >%s && cat %s >%s && rm %s", f, plain, plain, f, plain)
+// RemoveMark returns a command that removes the byte order mark of a file. It works in every shell and keeps the mode of
+// the file.
+func RemoveMark(file string) string { return rewrite("tail -c +4", file, ".plain") }
+
+// RemoveReturns returns a command that replaces the Windows line ends of a file, like [RemoveMark].
+func RemoveReturns(file string) string { return rewrite(`tr -d '\r'`, file, ".lf") }
+
+func rewrite(filter, file, suffix string) string {
+	f, other := shell.Quote(file), shell.Quote(file+suffix)
+	return fmt.Sprintf("%s <%s >%s && cat %s >%s && rm %s", filter, f, other, other, f, other)
 }
 
 // shebang returns the interpreter of a first line and its argument. Like the system, it treats

@@ -131,7 +131,8 @@ func (f *Folder) leave(name, reason, remedy string) {
 // look reads one file.
 func (f *Folder) look(root *os.Root, name string) {
 	text, mode, err := read(root, name)
-	full := shell.Quote(filepath.Join(f.Dir, filepath.FromSlash(name)))
+	plain := filepath.Join(f.Dir, filepath.FromSlash(name))
+	full := shell.Quote(plain)
 	interpreter := script.Interpreter(text)
 	looksLike := len(interpreter) > 0 || script.IsShellName(name)
 	tooLarge := errors.Is(err, shellscript.ErrSize)
@@ -153,7 +154,11 @@ func (f *Folder) look(root *os.Root, name string) {
 		f.leave(name, "larger than 1 MiB", "")
 		return
 	case bytes.Contains(text, []byte("\r\n")):
-		f.leave(name, "Windows line ends", "sed -i.bak 's/\\r$//' "+full)
+		f.leave(name, "Windows line ends", script.RemoveReturns(plain))
+		return
+	case script.HasMark(text):
+		f.leave(name, "a byte order mark before the first line, which the system does not understand",
+			script.RemoveMark(plain))
 		return
 	}
 	found := &Found{Path: name, Language: "bash"}

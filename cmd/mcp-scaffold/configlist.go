@@ -14,6 +14,9 @@ import (
 
 // survey prints the installed clients, or for --list all known ones.
 func (o *configOptions) survey(ctx context.Context, s cli.Streams, server clients.Server, place clients.Place) error {
+	if _, err := place.Home(); err != nil {
+		cli.Printf(s.Err, "config: warning: %v\n", err)
+	}
 	list := clients.Survey(ctx, server, place)
 	switch {
 	case ctx.Err() != nil:
@@ -147,6 +150,9 @@ func (o *configOptions) printEntries(ctx context.Context, s cli.Streams, place c
 	list, unreadable := clients.Entries(ctx, place)
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if _, err := place.Home(); err != nil {
+		unreadable = append(unreadable, err)
 	}
 	for _, err := range unreadable {
 		cli.Printf(s.Err, "config: warning: %v\n", err)

@@ -246,17 +246,26 @@ func (p Place) expand(path string) (string, error) {
 		path = value + path[len(m[0]):]
 	}
 	if rest, ok := strings.CutPrefix(path, "~"); ok {
-		home := "HOME"
-		if p.System == "windows" {
-			home = "USERPROFILE"
+		home, err := p.Home()
+		if err != nil {
+			return "", err
 		}
-		if !filepath.IsAbs(p.Env[home]) {
-			return "", cli.Failf(cli.CodeNotFound, "%s is not set, so the client's file cannot be found; "+
-				"name it with --file", home)
-		}
-		path = p.Env[home] + rest
+		path = home + rest
 	}
 	return filepath.FromSlash(path), nil
+}
+
+// Home returns the home directory of the user.
+func (p Place) Home() (string, error) {
+	name := "HOME"
+	if p.System == "windows" {
+		name = "USERPROFILE"
+	}
+	if !filepath.IsAbs(p.Env[name]) {
+		return "", cli.Failf(cli.CodeNotFound, "%s is not set to an absolute path, so the client's file cannot be found; "+
+			"set it, or name the file with --file", name)
+	}
+	return p.Env[name], nil
 }
 
 // isProjects reports whether the file is the project's, and not the user's.

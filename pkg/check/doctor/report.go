@@ -101,6 +101,9 @@ func (t *report) runtime() {
 func (t *report) install() {
 	i := &t.r.Install
 	t.title("Install management")
+	if t.found("install.home_unset") {
+		return
+	}
 	cli.Explain(t.w, "  Managed root: %s\n", i.ManagedRoot)
 	if i.Managed {
 		t.good(true, "Managed install: yes (marker: %s)", i.MarkerPath)

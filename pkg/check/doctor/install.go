@@ -122,7 +122,7 @@ func (e *examination) shims() {
 		case target == "":
 			target = filepath.Join(e.r.Framework.Path, "bin", programName(name))
 		}
-		if bin == "" { // the finding about HOME says why
+		if bin == "" { // install.home_unset has the reason
 			e.r.Shims = append(e.r.Shims, Shim{Name: name, Target: target, Status: "missing"})
 			continue
 		}

@@ -54,7 +54,7 @@ var (
 	// spacedOption has one space between the value, which is in capitals or brackets, and the text.
 	spacedOption = lazyregexp.New(`^\s{0,8}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
 		`([ =](?:<[^<>]+>|[A-Z][A-Z0-9_-]*))\s+([^\s-].*)$`)
-	// otherOption is a line of an option whose value cannot be told from its text: --force replace files.
+	// otherOption is a line of an option, and nothing separates its value from its text: --force replace files.
 	otherOption = lazyregexp.New(`^\s{0,8}--?[A-Za-z]`)
 	column      = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
 	usageLine   = lazyregexp.New(`(?i)^\s*usage(?: of \S+)?:?\s*(.*)$`)

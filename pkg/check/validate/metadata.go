@@ -58,6 +58,7 @@ func (c *check) missing(rule, dir, file string) {
 
 // tools checks the directories of tools and their scripts.
 func (c *check) tools() {
+	c.danglingLinks(c.p.Tools)
 	for _, e := range c.listing(c.p.Tools) {
 		if !e.IsDir {
 			continue
@@ -222,6 +223,7 @@ type content struct {
 }
 
 func (c *check) prompts() {
+	c.danglingLinks(c.p.Prompts)
 	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts}
 	t.item = func(doc json.RawMessage, label string) {
 		c.members(kinds.Prompts, doc, label)
@@ -246,6 +248,7 @@ func (c *check) prompts() {
 }
 
 func (c *check) resources() {
+	c.danglingLinks(c.p.Resources)
 	t := content{kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources}
 	t.item = func(doc json.RawMessage, label string) {
 		if name := rawjson.TextOf(doc, "name"); c.describedBy[name] == "" {

@@ -163,10 +163,31 @@ func makeExecutable(file string, seen folder.Stamp) error {
 
 // link reports a script that is a symbolic link, which the server does not offer.
 func (c *check) link(file, label string) {
-	if info, err := os.Stat(file); err == nil && info.Mode()&0o111 == 0 && runtime.GOOS != "windows" {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return // link.dangling
+	}
+	if err == nil && info.Mode()&0o111 == 0 && runtime.GOOS != "windows" {
 		c.at("script.link_not_executable", label, "not executable (symlink; skipped auto-fix, please inspect target)")
 	}
 	c.at("script.link", label, "is a symbolic link, which the server does not offer")
+}
+
+// danglingLinks reports the links below a directory whose targets do not exist.
+func (c *check) danglingLinks(dir string) {
+	filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil: // checks of the directory report it
+		case d.IsDir() && file != dir && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.Type() == fs.ModeSymlink:
+			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+				target, _ := os.Readlink(file)
+				c.at("link.dangling", c.label(file), "is a link to %s, which does not exist", target)
+			}
+		}
+		return c.ctx.Err()
+	})
 }
 
 func isLink(file string) bool {

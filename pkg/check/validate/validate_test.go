@@ -148,6 +148,7 @@ var cases = map[string]files{
 	"script.missing":             {"tools/x/tool.meta.json": `{"name":"x_y","description":"x"}`},
 	"script.not_executable":      {"providers/other.sh": "#!/usr/bin/env bash\n"},
 	"script.link":                {"tools/x/tool.sh@": "../demo-hello/tool.sh"},
+	"link.dangling":              {"tools/x/tool.sh@": "../gone.sh"},
 	"script.link_not_executable": {"tools/x/tool.sh@": "../../mcpb.conf"},
 	"script.no_shebang":          {"providers/other.sh*": "echo\n"},
 	"script.byte_order_mark":     {"providers/other.sh*": "\ufeff#!/usr/bin/env bash\n"},

@@ -113,8 +113,8 @@ func HasShebang(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head, rawjson.ByteOrderMark), []byte("#!"))
 }
 
-// RemoveMark returns a command that removes the byte order mark of a file. It works in every shell and keeps the mode of
-// the file.
+// RemoveMark returns a command that removes the byte order mark of a file. It works in every shell and keeps the
+// file's mode.
 func RemoveMark(file string) string { return rewrite("tail -c +4", file, ".plain") }
 
 // RemoveReturns returns a command that replaces the Windows line ends of a file, like [RemoveMark].

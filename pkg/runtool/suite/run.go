@@ -71,7 +71,10 @@ type server struct {
 	roots roots.Scope // of a client without roots
 }
 
-// all runs the tests in parallel, and calls done for each in order.
+// interrupted is why a test that a signal ended or prevented has no result.
+const interrupted = "interrupted"
+
+// all runs the tests in parallel, and calls done for each in order. When ctx ends, the rest is skipped.
 func (r *runner) all(ctx context.Context, done func(*result)) error {
 	for _, t := range r.tests {
 		if _, err := r.server(t.Env); err != nil {
@@ -94,14 +97,16 @@ func (r *runner) all(ctx context.Context, done func(*result)) error {
 			slots <- struct{}{}
 			running.Go(func() {
 				defer func() { <-slots }()
-				results[i] <- r.one(ctx, t)
+				res := r.one(ctx, t)
+				if ctx.Err() != nil {
+					res = &result{test: t, skipped: interrupted}
+				}
+				results[i] <- res
 			})
 		}
 	})
 	for _, c := range results {
-		if t := <-c; ctx.Err() == nil {
-			done(t)
-		}
+		done(<-c)
 	}
 	return nil
 }

@@ -154,7 +154,9 @@ func (r *runner) run(ctx context.Context) error {
 			updated = append(updated, res)
 		}
 		for _, report := range reports {
-			report.add(res)
+			if _, isFile := report.(*junit); isFile || res.skipped != interrupted {
+				report.add(res)
+			}
 		}
 	})
 	if err == nil {
@@ -163,13 +165,20 @@ func (r *runner) run(ctx context.Context) error {
 	if err == nil && r.options.coverage {
 		counted.coverage, err = r.coverage(ctx)
 	}
-	if ended, ok := context.Cause(ctx).(cli.ExitCode); ok {
-		return ended
-	} else if err != nil {
+	ended, isEnded := context.Cause(ctx).(cli.ExitCode)
+	if err != nil && !isEnded {
 		return err
 	}
 	for _, report := range reports {
-		report.end(&counted)
+		if _, isFile := report.(*junit); isFile || !isEnded {
+			report.end(&counted)
+		}
+	}
+	if isEnded {
+		if failed != nil {
+			cli.Printf(r.Err, "test: %v\n", failed)
+		}
+		return ended
 	}
 	cli.Printf(r.Err, "%s", cli.Lines(strings.Join(r.warnings, "")))
 	if failed == nil && counted.failed > 0 {

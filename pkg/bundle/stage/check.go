@@ -165,8 +165,9 @@ func (s *Stage) checkComplete() {
 	for _, t := range s.Tools {
 		s.checkTool(t)
 	}
-	started := map[string]string{} // programs, by the first file that starts them
-	functions := map[string]bool{} // the functions of all scripts, because a script can source another one
+	started := map[string]string{}  // programs, by the first file that starts them
+	places := map[string][]string{} // where each path of this machine is
+	functions := map[string]bool{}  // the functions of all scripts, because a script can source another one
 	for _, f := range s.Content.Files() {
 		name, isOurs := strings.CutPrefix(f.Name, ServerDir+"/")
 		if !isOurs || strings.HasPrefix(name, cacheDir+"/") {
@@ -180,13 +181,21 @@ func (s *Stage) checkComplete() {
 		if err != nil || bytes.IndexByte(text, 0) >= 0 {
 			continue // a large file or a program
 		}
-		s.checkPaths(name, text)
+		if !s.isExplained(name) {
+			if at, found := s.ownPath(text); found != "" {
+				places[found] = append(places[found], fmt.Sprintf("%s:%d", name, at))
+			}
+		}
 		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
 			functions[m[1]] = true
 		}
 		if !isSetting {
 			s.checkScript(name, text, started)
 		}
+	}
+	for _, found := range slices.Sorted(maps.Keys(places)) {
+		s.Warn("%s: %s is a path of this machine; begin with $MCPBASH_PROJECT_ROOT or $HOME, or ask with user_config",
+			cli.Some(places[found], shown), found)
 	}
 	r, err := requirements.Read(s.Staged)
 	if err != nil {
@@ -212,13 +221,20 @@ var (
 	fromRoot = lazyregexp.New(`(?m)^[ \t]*(?:source|\.)[ \t]+"?\$\{?MCPBASH_PROJECT_ROOT\}?"?/([A-Za-z0-9._/-]+)`)
 )
 
-// checkPaths reports the first path of this machine in a file. Comments do not count.
-func (s *Stage) checkPaths(name string, text []byte) {
-	for n, line := range slices.Collect(strings.Lines(string(text))) {
+// isExplained reports whether paths of this machine in a file need no warning. The file is the record of an imported
+// tool, or its tool has the fault that it starts a file outside of the project.
+func (s *Stage) isExplained(name string) bool {
+	dir, isTool := strings.CutPrefix(path.Dir(name), "tools/")
+	return isTool && (path.Base(name) == ".wrap.json" || s.outside[dir])
+}
+
+// ownPath returns the first path of this machine in a text, and its line. Comments do not count.
+func (s *Stage) ownPath(text []byte) (at int, found string) {
+	for line := range strings.Lines(string(text)) {
+		at++
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		found := ""
 		for _, own := range []string{s.Project.Root, s.Project.Env["HOME"]} {
 			if len(own) > 1 && strings.Contains(line, own+"/") {
 				found = own
@@ -228,11 +244,10 @@ func (s *Stage) checkPaths(name string, text []byte) {
 			found = m[0]
 		}
 		if found != "" {
-			s.Warn("%s:%d: %s is a path of this machine; begin with $MCPBASH_PROJECT_ROOT or $HOME, or ask with user_config",
-				name, n+1, found)
-			return
+			return at, found
 		}
 	}
+	return 0, ""
 }
 
 // checkScript reports files that a script sources or starts, and that the content lacks. It records the programs that

@@ -358,7 +358,7 @@ var system = []string{
 // scripts of imported tools, and files that confine.exec names. A file outside of the project is a fault, unless it is
 // a program of the system, because others lack it.
 func (s *Stage) startedScripts() (names []string) {
-	faulty := map[string]bool{} // tools
+	s.outside = map[string]bool{}
 	add := func(file string) (inside bool) {
 		local := filepath.FromSlash(file)
 		if rel, err := filepath.Rel(s.Project.Root, local); filepath.IsAbs(local) && err == nil {
@@ -371,7 +371,7 @@ func (s *Stage) startedScripts() (names []string) {
 	}
 	for dir, record := range s.toolFiles(".wrap.json") {
 		if script := rawjson.TextOf(record, "script"); script != "" && !add(script) {
-			faulty[dir] = true
+			s.outside[dir] = true
 			s.Fault("tools/%s starts %s, which is not in the project; run: mcp-bash add %s --copy --force", dir,
 				script, shell.Quote(script))
 		}
@@ -382,7 +382,7 @@ func (s *Stage) startedScripts() (names []string) {
 			isFile := strings.Contains(program, "/") && !slices.ContainsFunc(system, func(d string) bool {
 				return fsys.Within(d, program)
 			})
-			if isFile && !faulty[dir] && !add(program) {
+			if isFile && !s.outside[dir] && !add(program) {
 				s.Fault("tools/%s may start %s (confine.exec), which is not in the project; copy it there", dir, program)
 			}
 		}

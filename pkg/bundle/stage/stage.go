@@ -113,8 +113,9 @@ type Stage struct {
 	resources int
 	runner    *script.Runner
 	work      *project.TempDir
-	root      *source  // the project's directory
-	known     []string // files and directories that are part of the content, or have another purpose
+	root      *source         // the project's directory
+	known     []string        // files and directories that are part of the content, or have another purpose
+	outside   map[string]bool // the folders of tools that start a file outside of the project
 }
 
 // Open reads the settings of a project and copies its files to a private tree. The error can be a [*Failure] or the

@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/lock"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/shell"
 )
 
@@ -315,7 +316,7 @@ func (s *Stage) reportRest() {
 		name := e.Name()
 		isPlace := func(place string) bool { return place == name || strings.HasPrefix(place, name+"/") }
 		if strings.HasPrefix(name, ".") || isAboutProject(name) || slices.ContainsFunc(s.known, isPlace) ||
-			!s.Content.selection.takes(name, e.IsDir()) {
+			!s.Content.selection.takes(name, e.IsDir()) || isProduct(s.root.root.FS(), name, e.IsDir()) {
 			continue
 		}
 		if e.IsDir() {
@@ -331,6 +332,19 @@ func (s *Stage) reportRest() {
 	} else if len(rest) > 1 {
 		s.Note("Not included: %s; add them with MCPB_INCLUDE", cli.Some(rest, shown))
 	}
+}
+
+var productFile = lazyregexp.New(`-[0-9].*\.(?:tgz|whl|tar)$|-plugin\.zip$`)
+
+// isProduct reports whether one of our commands made a file or a folder. The name of a file shows it. A folder has a
+// file that only products contain, or is next to the archive of its npm package.
+func isProduct(project fs.FS, name string, isDir bool) bool {
+	marks := []string{name + ".tgz", name + "/oci-layout", name + "/" + runtimes.Dir + "/context",
+		path.Join(name, ServerDir, runtimes.Dir, "plugin.json")}
+	return !isDir && productFile.MatchString(name) || isDir && slices.ContainsFunc(marks, func(mark string) bool {
+		_, err := fs.Stat(project, mark)
+		return err == nil
+	})
 }
 
 // isAboutProject reports whether a file at the top of a project is for its developers, or

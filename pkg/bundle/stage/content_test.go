@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"mcp-bash/pkg/bundle/mcpb"
 )
@@ -34,5 +35,27 @@ func TestTotalSize(t *testing.T) {
 	want := "more than 1024 MB of files with data/over; leave some out with .mcpbignore"
 	if err := c.tree(s, "over", "server/over"); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
+	}
+}
+
+// CLI-1440: products of our commands have the names of files, or folders with certain files.
+func TestIsProduct(t *testing.T) {
+	project := fstest.MapFS{}
+	for _, name := range []string{
+		"p-1.0.0-py3-none-any.whl", "p-1.0.0.tar", "you-p-1.0.0.tgz", "you-p-1.0.0/package.json", "p-1.0.0-plugin.zip",
+		"p-plugin/server/.mcp-bash/plugin.json", "image/oci-layout", "p-1.0.0-context/.mcp-bash/context", "data.tgz",
+		"data.zip", "plugin/plugin.json", "2.tar/x",
+	} {
+		project[name] = &fstest.MapFile{}
+	}
+	others := map[string]bool{"data.tgz": true, "data.zip": true, "plugin": true, "2.tar": true}
+	entries, err := project.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if got := isProduct(project, e.Name(), e.IsDir()); got == others[e.Name()] {
+			t.Errorf("%s: %t", e.Name(), got)
+		}
 	}
 }

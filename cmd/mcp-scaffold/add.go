@@ -69,6 +69,7 @@ func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 	case len(operands) == 0:
 		return cli.Usagef("Give a script, or a folder of scripts")
 	}
+	o.LeaveExisting = true
 	var folders []*adopt.Folder
 	for _, operand := range operands {
 		folder, err := lookAt(operand)
@@ -150,12 +151,16 @@ func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Proj
 		}
 	}
 	var list []*adoption
+	existing := 0
 	for _, folder := range folders {
-		made, err := scaffold.Adopt(ctx, p, folder, o.AdoptOptions, warner(s, "add"))
+		options := o.AdoptOptions
+		options.LeaveExisting = o.LeaveExisting && len(folders)+len(folder.Scripts) > 2 // one script is an error
+		made, err := scaffold.Adopt(ctx, p, folder, options, warner(s, "add"))
 		if err != nil {
 			return err
 		}
 		list = append(list, &adoption{Adopted: made})
+		existing += made.Existing
 	}
 	for _, made := range list {
 		if tries {
@@ -166,7 +171,12 @@ func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Proj
 		}
 	}
 	if o.json {
-		return printJSON(s, adoptedResult(o, list), o.DryRun)
+		if err := printResult(s, existing == 0, adoptedResult(o, list), o.DryRun); err != nil {
+			return err
+		}
+	}
+	if existing > 0 {
+		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
 }
@@ -195,7 +205,7 @@ func (a *adoption) print(s cli.Streams, o *addOptions) {
 	if o.DryRun {
 		done = "Would make"
 	}
-	cli.Printf(s.Out, "%s %s of %s\n\n", done, plural(len(a.Tools), "tool"), a.Folder.Dir)
+	cli.Printf(s.Out, "%s %s of %s\n", done, plural(len(a.Tools), "tool"), a.Folder.Dir)
 	a.printTools(s)
 	a.printTrials(s)
 	leftOut := section{out: s.Out, title: "Left out"}
@@ -249,6 +259,7 @@ func (a *adoption) printTools(s cli.Streams) {
 		}
 	}
 	if len(a.Tools) > 0 {
+		cli.Printf(s.Out, "\n")
 		rows.Print(s.Out)
 	}
 	if required {

@@ -108,8 +108,12 @@ func encoded(v any) json.RawMessage {
 
 // printJSON prints a result for programs. The members of the result follow "ok".
 func printJSON(s cli.Streams, result any, dryRun bool) error {
+	return printResult(s, true, result, dryRun)
+}
+
+func printResult(s cli.Streams, ok bool, result any, dryRun bool) error {
 	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Members(encoded(result))
+	b.Object().Name("ok").Bool(ok).Members(encoded(result))
 	if dryRun {
 		b.Name("dryRun").Bool(true)
 	}

@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,14 +22,16 @@ import (
 	"mcp-bash/pkg/scaffold/adopt"
 	"mcp-bash/pkg/scaffold/ask"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/text/shell"
 )
 
 // AdoptOptions are the options of [Adopt].
 type AdoptOptions struct {
-	Ask    bool // let the user of the client answer the questions of scripts
-	Copy   bool // copy the scripts to scripts/ of the project; otherwise tools start them where they are
-	Force  bool // replace tools with the same names
-	DryRun bool
+	Ask           bool // let the user of the client answer the questions of scripts
+	Copy          bool // copy the scripts to scripts/ of the project; otherwise tools start them where they are
+	Force         bool // replace tools with the same names
+	DryRun        bool
+	LeaveExisting bool // leave out the scripts whose tools exist, and make the others
 	// Confirm asks whether to try tools without arguments that have no other trial. nil: they are not tried.
 	Confirm func(names []string) bool
 }
@@ -40,6 +43,7 @@ type Adopted struct {
 	Folder    *adopt.Folder
 	Variables []string // of the server's environment that reach the tools
 	Untried   []string // for each tool, why it has no trial, or ""
+	Existing  int      // tools that were left out because they exist
 }
 
 // copiesIn is the folder of the project for copies of scripts, and maxCopied the largest copy of a folder, in bytes.
@@ -48,7 +52,7 @@ const (
 	maxCopied = 50 << 20
 )
 
-// Adopt makes a tool from each script of a folder, all or none.
+// Adopt makes a tool from each script of a folder, all or none, except as [AdoptOptions] permit.
 func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o AdoptOptions,
 	warn func(string)) (a *Adopted, err error) {
 	a = &Adopted{Folder: folder}
@@ -60,6 +64,11 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	dir := folder.Dir
 	if len(folder.Scripts) == 1 {
 		keepName(p, folder.Scripts[0], dir)
+	}
+	if o.LeaveExisting && !o.Force {
+		if a.Existing, err = leaveExisting(w, p, folder, o.Copy); err != nil || len(folder.Scripts) == 0 {
+			return a, err
+		}
 	}
 	if o.Copy && !fsys.Within(p.Root, dir) {
 		dir = filepath.Join(p.Root, copiesIn, strings.TrimPrefix(filepath.Base(dir), copiesIn))
@@ -83,6 +92,25 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	a.Variables = slices.Compact(a.Variables)
 	a.Items, err = wrapTools(w, p, a.Tools, WrapOptions{Force: o.Force, DryRun: o.DryRun}, warn)
 	return a, err
+}
+
+// leaveExisting moves the scripts whose tools exist to those that were left out, and returns their number.
+func leaveExisting(w *writer, p *project.Project, folder *adopt.Folder, copies bool) (n int, err error) {
+	command := "mcp-bash add --force "
+	if copies {
+		command += "--copy "
+	}
+	folder.Scripts = slices.DeleteFunc(folder.Scripts, func(found *adopt.Found) bool {
+		info, failed := w.look(filepath.Join(p.Tools, found.Tool))
+		if err = cmp.Or(err, failed); info == nil {
+			return false
+		}
+		n++
+		folder.LeftOut = append(folder.LeftOut, adopt.LeftOut{Path: found.Path, Reason: "the tool " + found.Tool + " exists",
+			Remedy: command + shell.Quote(filepath.Join(folder.Dir, filepath.FromSlash(found.Path)))})
+		return true
+	})
+	return n, err
 }
 
 // findTrials finds the tools without a trial. It asks whether to try those that change nothing without arguments.

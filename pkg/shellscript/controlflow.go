@@ -40,9 +40,6 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 			r.restOperand.doubt(DoubtPassedOn)
 		}
 	}
-	if certain {
-		r.requireSet(stmt.Cmd)
-	}
 	switch c := stmt.Cmd.(type) {
 	case *syntax.WhileClause:
 		if !r.whileOverOptions(c) {
@@ -70,11 +67,13 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 	case *syntax.Subshell:
 		r.statements(c.Stmts, certain)
 	case *syntax.CallExpr:
+		r.requireSet(c, certain)
 		if slices.ContainsFunc(stmt.Redirs, func(d *syntax.Redirect) bool { return d.Op == syntax.AppOut }) {
 			r.noteUse(c.Args) // echo "$OPTARG" >> "$list"
 		}
 		r.simpleCommand(c, certain)
 	case *syntax.DeclClause:
+		r.requireSet(c, certain)
 		for _, a := range c.Args {
 			r.assignment(a, certain)
 		}
@@ -235,8 +234,7 @@ func (r *reader) simpleCommand(c *syntax.CallExpr, certain bool) {
 		r.nounset = r.nounset && certain
 		r.setCommand(c, certain)
 	case words[0] == "set" && certain:
-		r.setOptions(words)
-		r.resolveAll(c)
+		r.readNounset(strings.Join(words, " "))
 	case f != nil && words[0] != "":
 		r.callFunction(f, c.Args[1:], certain)
 	default:

@@ -30,51 +30,32 @@ func (r *reader) require(a *Argument, tested *syntax.ParamExp, end outcome) {
 	}
 }
 
-// setOptions reads the words of set -eu, set -o nounset or set +u.
-func (r *reader) setOptions(words []string) {
-	for i, word := range words {
-		isOption := strings.HasPrefix(word, "-") || strings.HasPrefix(word, "+")
-		has := func(letter, name string) bool {
-			return isOption && strings.Contains(word, letter) || i > 0 && word == name && strings.HasSuffix(words[i-1], "o")
-		}
-		on := strings.HasPrefix(word, "-") || !isOption && strings.HasPrefix(words[max(i-1, 0)], "-")
-		if has("u", "nounset") {
-			r.nounset = on
-		}
-		if has("e", "errexit") {
-			r.errexit = on
-		}
+// nounset matches set -u, set -o nounset, #!/bin/sh -eu, and their opposites.
+var nounset = lazyregexp.New(`^(?:set|#!).*? ([-+])[a-zA-Z]*(?:u|o nounset)`)
+
+func (r *reader) readNounset(line string) {
+	if m := nounset.FindStringSubmatch(line); m != nil {
+		r.nounset = m[1] == "-"
 	}
 }
 
-// requireSet requires the operands that a command expands if set -u ends the script without them.
-func (r *reader) requireSet(cmd syntax.Command) {
-	if f := r.frame; !r.nounset || f.positional != nil || f.option != nil || f.operand != nil {
+// requireSet requires the operands that a command expands, because set -u ends the script without them.
+func (r *reader) requireSet(n syntax.Node, certain bool) {
+	if f := r.frame; !certain || !r.nounset || f.positional != nil || f.option != nil || f.operand != nil {
 		return
 	}
-	var root syntax.Node = cmd
-	switch c := cmd.(type) {
-	case *syntax.CallExpr, *syntax.DeclClause:
-	case *syntax.CaseClause:
-		root = c.Word
-	default:
-		return
-	}
-	syntax.Walk(root, func(n syntax.Node) bool {
+	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.ProcSubst:
 			return false
-		case *syntax.CmdSubst: // its end ends the script only with set -e
-			return r.errexit && len(n.Stmts) == 1 && commandName(n.Stmts[0].Cmd) != ""
-		case *syntax.ParamExp:
-			// All other operators, such as ${1##*/}, need a value.
-			_, works := defaultOf(n)
-			works = works || n.Exp != nil && (n.Exp.Op == syntax.AlternateUnset || n.Exp.Op == syntax.AlternateUnsetOrNull)
-			if works || n.Param == nil || number(n.Param.Value) == 0 {
-				return false
-			}
-			if a := r.resolveExpansion(n); a != nil {
-				r.require(a, n, fails)
+		case *syntax.CmdSubst:
+			return len(n.Stmts) == 1 && commandName(n.Stmts[0].Cmd) != ""
+		case *syntax.ParamExp: // ${1-} and ${1+x} need no value
+			isPosition := n.Param != nil && number(n.Param.Value) > 0
+			if isPosition && (n.Exp == nil || n.Exp.Op >= syntax.RemSmallSuffix) {
+				if a := r.resolveExpansion(n); a != nil {
+					r.require(a, n, fails)
+				}
 			}
 			return false
 		}

@@ -181,7 +181,7 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 		functionOutcomes: map[string]outcome{}, takesOne: map[*syntax.FuncDecl]bool{},
 	}
 	r.scriptFrame = r.frame
-	r.setOptions(strings.Fields(r.lines[0])) // #!/bin/bash -eu
+	r.readNounset(r.lines[0]) // #!/bin/bash -eu
 	r.collect("", file)
 	r.readSources()
 	r.readUsage()
@@ -281,7 +281,6 @@ type reader struct {
 	operandArray     string    // the array in which a loop collects the operands
 	noOperands       bool      // the script rejects operands
 	setsWords        bool      // set -- adds words, so "$@" is not empty
-	errexit          bool      // set -e
 	nounset          bool      // set -u, and nothing before can end the script well or set its words
 	help             helptext.Help
 	countRules       []countRule

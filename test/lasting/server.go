@@ -84,8 +84,9 @@ func (r *run) open() error {
 	for i := range n {
 		s := &slot{run: r, n: i, stateless: i%2 == 1, required: i%3 == 1, fresh: i%3 == 0}
 		if r.Over == "http" {
-			// An address that nobody else uses keeps its port free while no server has it.
-			l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250)))
+			// The port is below those that systems choose. So while no server has it, no other program gets it.
+			l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:%d", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250),
+				10_000+rand.IntN(20_000)))
 			if err != nil {
 				return err
 			}

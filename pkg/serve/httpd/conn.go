@@ -30,6 +30,7 @@ type timedConn struct {
 	pending atomic.Bool // a request has arrived, and no protocol.Client has it yet
 	ending  sync.Mutex
 	ended   bool // the next request is the last one
+	extra   bool // above the limit of connections
 }
 
 func (c *timedConn) Write(p []byte) (int, error) {
@@ -323,6 +324,9 @@ func (s *Server) follow(nc net.Conn, state http.ConnState) {
 		}
 	}
 	s.connections.State(nc, state)
+	if c := timed(nc); c != nil && state == http.StateNew {
+		c.extra = s.connections.Exceeded()
+	}
 }
 
 // arrived records that the request that has arrived on a connection has reached its client.

@@ -29,9 +29,16 @@ import (
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.used.Store(true)
 	s.announceEnd(w.Header())
+	c := connOf(r)
+	extra := c != nil && c.extra
+	if extra {
+		w.Header()["Connection"] = s.values.closes
+	}
 	switch r.URL.Path {
 	case "/mcp", "/mcp/":
 		switch {
+		case extra:
+			s.refuseUnread(w, r, http.StatusServiceUnavailable, errConnections)
 		case r.Method == http.MethodPost:
 			s.post(w, r)
 		case r.Method != http.MethodGet && r.Method != http.MethodDelete:

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -89,13 +90,13 @@ func TestRefusedShortBodies(t *testing.T) {
 	}
 }
 
-// H-12, H-221, H-222: a client that sends a long body to a full server reads why it is refused, whatever the server
+// H-12, H-221 to H-223: a client that sends a long body to a full server reads why it is refused, whatever the server
 // lacks.
 func TestFullServer(t *testing.T) {
 	const clients, size = 8, 8 << 20 // bytes, more than the buffers of the kernel
 	const sent = 1 << 20
 	for _, limit := range []project.Env{
-		{"MCPBASH_HTTP_MAX_REQUESTS": fmt.Sprint(clients)},
+		{"MCPBASH_HTTP_MAX_CONNECTIONS": fmt.Sprint(clients)}, {"MCPBASH_HTTP_MAX_REQUESTS": fmt.Sprint(clients)},
 		{"MCPBASH_MAX_PENDING_BYTES": fmt.Sprint(clients * sent)},
 	} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
@@ -106,12 +107,16 @@ func TestFullServer(t *testing.T) {
 				slow = append(slow, s.begin([]string{"ada", "carl"}[i%2], sent+1, strings.Repeat(" ", sent)))
 			}
 			await(t, "the bodies", func() bool { return s.counted("") == clients*sent })
+			var others sync.WaitGroup
 			for range 3 * clients {
-				status, body := s.post("POST /mcp", size, bearer("bert"))
-				if _, err := rawjson.Check([]byte(body)); status != 503 || err != nil {
-					t.Error(status, body)
-				}
+				others.Go(func() {
+					status, body := s.post("POST /mcp", size, bearer("bert"))
+					if _, err := rawjson.Check([]byte(body)); status != 503 || err != nil {
+						t.Error(status, body)
+					}
+				})
 			}
+			others.Wait()
 			for _, c := range slow {
 				io.WriteString(c, " ")
 				if r, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || r.StatusCode == 200 {

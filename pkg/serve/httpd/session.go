@@ -144,6 +144,8 @@ var (
 	errStopping = mcp.Errorf(mcp.CodeInternal, "Server shutting down")
 	errSessions = mcp.Errorf(mcp.CodeInternal, "Too many sessions")
 	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
+
+	errConnections = mcp.Errorf(mcp.CodeInternal, "Too many connections")
 )
 
 // sessionOf returns the session that a request names, or nil if the request is answered. The session is in use until

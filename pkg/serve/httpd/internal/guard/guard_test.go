@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -517,8 +518,9 @@ func serve(t *testing.T, c Config, most int, next http.HandlerFunc) *listening {
 	l.Config.MaxHeaderBytes = 8 << 10
 	l.Config.DisableGeneralOptionsHandler = true
 	l.Config.ConnState = NewConnections(most).State
-	l.Start()
-	t.Cleanup(l.Close)
+	l.URL = "http://" + l.Listener.Addr().String()
+	go l.Config.Serve(l.Listener) // Start would call ConnState with a lock, and State can wait
+	t.Cleanup(func() { l.Config.Close() })
 	return l
 }
 
@@ -650,22 +652,25 @@ func isTimeout(err error) bool {
 	return ok && e.Timeout()
 }
 
-// Connections with running requests are not closed for new ones.
+// H-223: connections with running requests are not closed for new ones, which wait.
 func TestConnectionsInUse(t *testing.T) {
-	inside, leave := make(chan bool, 2), make(chan bool)
-	l := serve(t, Config{Local: true}, 2, func(w http.ResponseWriter, r *http.Request) {
+	inside, leave, most := make(chan bool, 9), make(chan bool), 2
+	var running atomic.Int64
+	l := serve(t, Config{Local: true}, most, func(w http.ResponseWriter, r *http.Request) {
+		if n := running.Add(1); n > int64(most)+1 {
+			t.Errorf("%d connections", n)
+		}
 		inside <- true
 		<-leave
+		running.Add(-1)
 	})
 	var busy []net.Conn
-	for range 2 {
+	for i := range most + 2 { // one is above the limit, and the last one waits
 		conn := l.dial(t)
-		io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		<-inside
-		busy = append(busy, conn)
-	}
-	if _, err := io.Copy(io.Discard, l.dial(t)); isTimeout(err) {
-		t.Error("a third connection stays open")
+		io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+		if busy = append(busy, conn); i <= most {
+			<-inside
+		}
 	}
 	close(leave)
 	for _, conn := range busy {

@@ -142,28 +142,44 @@ func (c *client) count(now time.Time) time.Duration {
 
 // Connections limits the number of connections. Above the limit, the connection closes that has
 // been without a request for the longest time. So clients that only connect, or send their header
-// slowly, cannot keep others out. Connections that the handler has taken over do not count.
+// slowly, cannot keep others out. While all connections have requests, a few more stay open, so that the handler can
+// refuse their requests. Connections that the handler has taken over do not count.
 type Connections struct {
-	most int
-	mu   sync.Mutex
-	open map[net.Conn]*list.Element // of idle; nil while a request runs
-	idle list.List                  // of net.Conn without a request, the oldest first
+	most, more int
+	mu         sync.Mutex
+	open       map[net.Conn]*list.Element // of idle; nil while a request runs, and above the limit
+	idle       list.List                  // of net.Conn without a request, the oldest first
+	changed    sync.Cond
 }
+
+// maxExtra is the maximum number of connections above a limit.
+const maxExtra = 64
 
 // NewConnections returns a limit of a number of connections.
 func NewConnections(most int) *Connections {
-	return &Connections{most: most, open: map[net.Conn]*list.Element{}}
+	c := &Connections{most: most, more: min(1+most/16, maxExtra), open: map[net.Conn]*list.Element{}}
+	c.changed.L = &c.mu
+	return c
 }
 
-// State follows a connection. It is for [http.Server.ConnState].
+// State follows a connection. It is for [http.Server.ConnState]. If none can be closed for a new connection, it waits
+// until one ends.
 func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
+	defer c.changed.Signal()
 	if at := c.open[conn]; at != nil {
 		c.idle.Remove(at)
 	}
 	var victim net.Conn
 	switch state {
 	case http.StateNew, http.StateIdle:
+		for state == http.StateNew && len(c.open) >= c.most+c.more && c.idle.Len() == 0 {
+			c.changed.Wait()
+		}
+		if state == http.StateNew && len(c.open) >= c.most && c.idle.Len() == 0 {
+			c.open[conn] = nil
+			break
+		}
 		c.open[conn] = c.idle.PushBack(conn)
 		if oldest := c.idle.Front(); len(c.open) > c.most {
 			victim = oldest.Value.(net.Conn)
@@ -193,6 +209,9 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 func (c *Connections) Use() metrics.Use {
 	return metrics.Use{Limit: "connections", Used: c.Open(), Most: c.most}
 }
+
+// Exceeded reports whether there are more connections than the limit.
+func (c *Connections) Exceeded() bool { return c.Open() > c.most }
 
 // Open returns the number of connections.
 func (c *Connections) Open() int {

@@ -21,6 +21,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/clients/internal/format"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/lazyregexp"
@@ -261,8 +262,8 @@ func (p Place) Home() (string, error) {
 	if p.System == "windows" {
 		name = "USERPROFILE"
 	}
-	if !filepath.IsAbs(p.Env[name]) {
-		return "", cli.Failf(cli.CodeNotFound, "%s is not set to an absolute path, so the client's file cannot be found; "+
+	if !fsys.IsHome(p.Env[name]) {
+		return "", cli.Failf(cli.CodeNotFound, "%s is not set to a home directory, so the client's file cannot be found; "+
 			"set it, or name the file with --file", name)
 	}
 	return p.Env[name], nil

@@ -304,7 +304,7 @@ var situations = map[string]func(h *fixture) *Result{
 		return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}})
 	},
 	"runtime.tmp_root_unset":    func(h *fixture) *Result { return h.doctor(Options{}) },
-	"install.home_unset":        func(h *fixture) *Result { return h.with("HOME", "") },
+	"install.home_unset":        func(h *fixture) *Result { return h.with("HOME", "/") },
 	"binaries.missing":          func(h *fixture) *Result { return h.without("bin/mcp-bundle") },
 	"binaries.version_mismatch": func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
 	"sdk.missing":               func(h *fixture) *Result { return h.without("sdk") },

@@ -38,7 +38,7 @@ type Install struct {
 
 // userDir returns the folder that a variable names, or its default in the home directory. It is "" if HOME is missing.
 func userDir(env project.Env, variable, byDefault string) string {
-	if dir := env[variable]; dir != "" || !filepath.IsAbs(env["HOME"]) {
+	if dir := env[variable]; dir != "" || !fsys.IsHome(env["HOME"]) {
 		return dir
 	}
 	return filepath.Join(env["HOME"], byDefault)
@@ -49,7 +49,7 @@ func (e *examination) managed() {
 	data := userDir(e.o.Env, "XDG_DATA_HOME", ".local/share")
 	if data == "" || userDir(e.o.Env, "XDG_BIN_HOME", ".local/bin") == "" {
 		i.Reason = "the managed root is unknown without HOME"
-		e.add("install.home_unset", "HOME is not set to an absolute path, so links and the managed root cannot be found",
+		e.add("install.home_unset", "HOME is not set to a home directory, so links and the managed root cannot be found",
 			"export HOME=/path/to/your/home")
 		return
 	}

@@ -121,6 +121,9 @@ var errEscapes = sync.OnceValue(func() error {
 
 //lint:file-ignore ST1005 P-2103 fixes the texts of errors
 
+// IsHome reports whether the value of HOME can be a home directory. Containers set "/" for users without one.
+func IsHome(path string) bool { return filepath.IsAbs(path) && filepath.Dir(path) != path }
+
 // Named returns the path that a person, a client or a setting names. "~" is replaced by home, which may be "". A file:
 // URI names its path. Other URIs, and the homes of other users, are errors. Every other text is the path itself; "./~"
 // is a file with the name ~.

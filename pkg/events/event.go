@@ -252,23 +252,20 @@ type Trace struct {
 
 // A Sink takes events. Its methods are safe for concurrent use. A sink may keep nothing of an event after its return.
 type Sink interface {
-	// Prepare does a part of the work for a later Emit of the event, whose script runs now. It does not wait.
-	Prepare(e *Event)
 	// Emit takes an event. An error means that the event must be recorded and cannot be.
 	Emit(e *Event) error
 	// Ready returns the error that Emit would return now.
 	Ready() error
 }
 
+// A Preparer is a [Sink] that can do a part of its work early.
+type Preparer interface {
+	// Prepare does a part of the work for a later Emit of the event, whose script runs now. It does not wait.
+	Prepare(e *Event)
+}
+
 // Sinks gives each event to several sinks, in their order.
 type Sinks []Sink
-
-// Prepare implements [Sink].
-func (s Sinks) Prepare(e *Event) {
-	for _, sink := range s {
-		sink.Prepare(e)
-	}
-}
 
 // Emit implements [Sink]. All sinks get the event. The error is the first one.
 func (s Sinks) Emit(e *Event) (err error) {

@@ -67,7 +67,7 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	c.suspended = s.suspended.NewClient(c.session, from.Owner, from.Identity.Key())
 	running := calls.Config{
 		Context: ctx, Owner: from.Owner, Session: c.session, Console: s.Console, Limits: &s.Project.Limits,
-		After: c.after, Waiting: c.suspended.Waiting, Events: s.Events, Recorded: s.Recorded,
+		After: c.after, Waiting: c.suspended.Waiting, Events: s.Events, Audit: s.Audit,
 	}
 	c.tasks = s.tasks.NewClient(tasks.ClientConfig{
 		Calls: running, Caller: from.Identity.Key(), Out: c.session.Sink,

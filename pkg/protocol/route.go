@@ -360,7 +360,7 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 	if e.ID == (events.ID{}) {
 		e.ID = events.NewID()
 	}
-	if c.server.Recorded {
+	if c.server.Audit != nil {
 		e.Trace = traceOf(m, e.ID)
 	}
 	if c.caller.Shared {

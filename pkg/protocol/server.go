@@ -82,10 +82,10 @@ type Config struct {
 	Record  *console.Record
 	Log     *Log        // also of the engine
 	Events  events.Sink // nil: requests are not reported
-	// Recorded means that answers have the id of their request, because there is a record of it.
-	Recorded bool
-	Roots    roots.Scope // of a client that names none
-	Replica  Replica
+	// Audit is the record of the requests, whose ids answers then have. It is one of Events. nil: nothing is recorded.
+	Audit   events.Preparer
+	Roots   roots.Scope // of a client that names none
+	Replica Replica
 }
 
 // A Server has the project of all clients of a process, its lists, the suspended calls, and the

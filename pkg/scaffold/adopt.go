@@ -96,7 +96,10 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 
 // leaveExisting moves the scripts whose tools exist to those that were left out, and returns their number.
 func leaveExisting(w *writer, p *project.Project, folder *adopt.Folder, copies bool) (n int, err error) {
-	command := map[bool]string{true: "mcp-bash add --force --copy ", false: "mcp-bash add --force "}[copies]
+	command := "mcp-bash add --force "
+	if copies {
+		command += "--copy "
+	}
 	folder.Scripts = slices.DeleteFunc(folder.Scripts, func(found *adopt.Found) bool {
 		info, failed := w.look(filepath.Join(p.Tools, found.Tool))
 		if err = cmp.Or(err, failed); info == nil {

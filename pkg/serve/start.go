@@ -416,11 +416,11 @@ func (st *starter) newProcess() (*process, error) {
 	p := st.project
 	limitMemory(p.Limits.Pending)
 	c := console.New(st.Stderr, p)
-	for err := range settings.Faults(p.Env, "") {
-		c.Notice("mcp-bash: not used: %v", err)
-	}
 	if err := st.openAudit(c); err != nil {
 		return nil, err
+	}
+	for err := range settings.Faults(p.Env, "") {
+		c.Notice("mcp-bash: not used: %v", err)
 	}
 	record, err := c.OpenRecord(st.state, st.NDJSON)
 	if err != nil {
@@ -443,10 +443,14 @@ func (st *starter) newProcess() (*process, error) {
 			ScriptLog: scripts, Lock: st.lock, Changed: st.watchRegistry(sinks),
 		})
 	}
-	server := protocol.NewServer(protocol.Config{
+	config := protocol.Config{
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
-		Replica: st.replica, Events: sinks, Recorded: st.audit != nil,
-	})
+		Replica: st.replica, Events: sinks,
+	}
+	if st.audit != nil {
+		config.Audit = st.audit
+	}
+	server := protocol.NewServer(config)
 	return &process{st, c, server, st.newTransport(server)}, nil
 }
 

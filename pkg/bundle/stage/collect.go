@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/lock"
+	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/shell"
 )
@@ -316,7 +317,7 @@ func (s *Stage) reportRest() {
 		name := e.Name()
 		isPlace := func(place string) bool { return place == name || strings.HasPrefix(place, name+"/") }
 		if strings.HasPrefix(name, ".") || isAboutProject(name) || slices.ContainsFunc(s.known, isPlace) ||
-			!s.Content.selection.takes(name, e.IsDir()) || isProduct(s.root.root.FS(), name, e.IsDir()) {
+			!s.Content.selection.takes(name, e.IsDir()) || isProduct(s.root.root.FS(), s.ID.Name, name, e.IsDir()) {
 			continue
 		}
 		if e.IsDir() {
@@ -334,14 +335,21 @@ func (s *Stage) reportRest() {
 	}
 }
 
-var productFile = lazyregexp.New(`-[0-9].*\.(?:tgz|whl|tar)$|-plugin\.zip$`)
+var (
+	productFile = lazyregexp.New(`-[0-9].*\.(?:tgz|whl|tar)$|-plugin\.zip$`)
+	separators  = lazyregexp.New(`[^a-z0-9]+`) // between the words of a name, which products write differently
+)
 
-// isProduct reports whether one of our commands made a file or a folder. The name of a file shows it. A folder has a
-// file that only products contain, or is next to the archive of its npm package.
-func isProduct(project fs.FS, name string, isDir bool) bool {
+// isProduct reports whether one of our commands made a file or a folder of the server with an id. The name of a file
+// shows it. A folder has a file that only products contain, or is next to the archive of its npm package.
+func isProduct(project fs.FS, id, name string, isDir bool) bool {
+	if !isDir {
+		words := func(text string) string { return "-" + separators.ReplaceAllString(ascii.Lower(text), "-") }
+		return productFile.MatchString(name) && strings.Contains(words(name), words(id)+"-")
+	}
 	marks := []string{name + ".tgz", name + "/oci-layout", name + "/" + runtimes.Dir + "/context",
 		path.Join(name, ServerDir, runtimes.Dir, "plugin.json")}
-	return !isDir && productFile.MatchString(name) || isDir && slices.ContainsFunc(marks, func(mark string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
 		_, err := fs.Stat(project, mark)
 		return err == nil
 	})

@@ -44,17 +44,17 @@ func TestIsProduct(t *testing.T) {
 	for _, name := range []string{
 		"p-1.0.0-py3-none-any.whl", "p-1.0.0.tar", "you-p-1.0.0.tgz", "you-p-1.0.0/package.json", "p-1.0.0-plugin.zip",
 		"p-plugin/server/.mcp-bash/plugin.json", "image/oci-layout", "p-1.0.0-context/.mcp-bash/context", "data.tgz",
-		"data.zip", "plugin/plugin.json", "2.tar/x",
+		"data.zip", "plugin/plugin.json", "2.tar/x", "data-1.2.tgz", "p_2-1.0.0-py3-none-any.whl",
 	} {
 		project[name] = &fstest.MapFile{}
 	}
-	others := map[string]bool{"data.tgz": true, "data.zip": true, "plugin": true, "2.tar": true}
+	others := map[string]bool{"data.tgz": true, "data.zip": true, "plugin": true, "2.tar": true, "data-1.2.tgz": true}
 	entries, err := project.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if got := isProduct(project, e.Name(), e.IsDir()); got == others[e.Name()] {
+		if got := isProduct(project, "P", e.Name(), e.IsDir()); got == others[e.Name()] {
 			t.Errorf("%s: %t", e.Name(), got)
 		}
 	}

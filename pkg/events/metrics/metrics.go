@@ -53,9 +53,6 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Prepare implements [events.Sink]. It does nothing.
-func (m *Metrics) Prepare(*events.Event) {}
-
 // Emit implements [events.Sink].
 func (m *Metrics) Emit(e *events.Event) error {
 	if e.Target.Method == "" { // not a request

@@ -69,8 +69,8 @@ type Stream struct {
 	out       sink
 	link      events.Link       // of the next line
 	line      []byte            // the last one, kept for the next one
-	unhashed  bool              // the hash of line is missing in link
 	arguments []byte            // likewise: without secrets
+	unhashed  bool              // the hash of line is missing in link
 	spare     [][]byte          // for parts of lines
 	redacted  map[string]string // of texts without their secrets
 	missed    int               // events since the last line that were not written
@@ -129,8 +129,8 @@ func Open(c Config) (*Stream, error) {
 	return s, nil
 }
 
-// Prepare implements [events.Sink]. If another goroutine writes a line, which can take long, it does nothing. Emit does
-// the whole work then.
+// Prepare implements [events.Preparer]. If another goroutine writes a line, which can take long, it does nothing. Emit
+// does the whole work then.
 func (s *Stream) Prepare(e *events.Event) {
 	if s == nil || !s.mu.TryLock() {
 		return

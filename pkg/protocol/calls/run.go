@@ -268,10 +268,13 @@ var ErrUnrecorded = mcp.Errorf(mcp.CodeInternal,
 // PrepareEvent does a part of the work for the record, while the script of the request runs. So less remains at the end
 // of the script, when the memory that this work needs is no longer in the caches of the processor.
 func (r *Request) PrepareEvent() {
-	e := r.Event
+	e, record := r.Event, r.requests.Audit
+	if record == nil {
+		return
+	}
 	e.Work = e.Draft
 	e.Work.Arguments = r.Params.Get(mcp.ParamArguments)
-	r.requests.Events.Prepare(e)
+	record.Prepare(e)
 }
 
 // record writes the event of a request, with an answer of some bytes. The result is the error that the client gets
@@ -310,7 +313,7 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 // request's event.
 func (r *Request) extra(a *Answer) mcp.Extra {
 	e := r.Protocol.Extra(r, a)
-	if r.requests.Recorded && r.Event != nil {
+	if r.requests.Audit != nil && r.Event != nil {
 		id := rawjson.Member{Name: "mcpbash/requestId", Value: rawjson.Quote(r.Event.ID.String())}
 		e.Meta = append(slices.Clip(e.Meta), id)
 	}

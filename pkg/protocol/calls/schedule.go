@@ -75,9 +75,9 @@ type Config struct {
 	Limits  *project.Limits
 	After   func(m *Method) // is called after each request
 	Events  events.Sink     // nil: requests are not reported
-	// Recorded means that answers have the id of their request, because there is a record of it.
-	Recorded bool
-	Handle   Handler // answers the requests; nil: their protocols do
+	// Audit is the record of the requests, whose ids answers then have. nil: nothing is recorded.
+	Audit  events.Preparer
+	Handle Handler // answers the requests; nil: their protocols do
 	// Shared means that no slot is reserved for the client, because there can be any number of clients. Each request
 	// waits for its slot on its own goroutine.
 	Shared bool

@@ -63,9 +63,6 @@ func (c *Console) write(level mcp.Level, text string) {
 // A CallLog writes a line for each request of a client. It is for servers with many clients.
 type CallLog struct{ Console *Console }
 
-// Prepare implements [events.Sink]. It does nothing.
-func (CallLog) Prepare(*events.Event) {}
-
 // Emit implements [events.Sink].
 func (l CallLog) Emit(e *events.Event) error {
 	if e.Target.Method == "" {

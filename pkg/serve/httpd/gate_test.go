@@ -282,8 +282,6 @@ func TestRefusalsInRecord(t *testing.T) {
 // counts is a record of the numbers of refusals.
 type counts chan int
 
-func (counts) Prepare(*events.Event) {}
-
 func (c counts) Emit(e *events.Event) error {
 	if e.Type == events.HTTPRequest {
 		c <- 1 + e.Count
@@ -307,7 +305,6 @@ func TestUnreadyRecord(t *testing.T) {
 
 type unwritable struct{}
 
-func (unwritable) Prepare(*events.Event)    {}
 func (unwritable) Emit(*events.Event) error { return os.ErrPermission }
 func (unwritable) Ready() error             { return os.ErrPermission }
 
@@ -342,8 +339,6 @@ func TestAuthoritiesInRecord(t *testing.T) {
 
 // causes is a record of the causes of events.
 type causes chan mcp.Cause
-
-func (causes) Prepare(*events.Event) {}
 
 func (c causes) Emit(e *events.Event) error {
 	if e.Type == events.KeyChanged {

@@ -280,8 +280,6 @@ func TestSessionElsewhere(t *testing.T) {
 // ids is a record of the ids of events.
 type ids chan string
 
-func (c ids) Prepare(*events.Event) {}
-
 func (c ids) Emit(e *events.Event) error {
 	c <- e.ID.String()
 	return nil

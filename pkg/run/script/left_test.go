@@ -117,6 +117,35 @@ read -r _ <"$PIDS.on"`)
 	}
 }
 
+// P-908: after End, no process of a script runs, whether or not its context has ended, and whether or not it
+// ignores SIGTERM.
+func TestEndOfRunningScripts(t *testing.T) {
+	for _, text := range []string{``, `trap '' TERM; `} {
+		for _, cancelled := range []bool{true, false} {
+			dir, r := t.TempDir(), new(Runner)
+			ctx, cancel := context.WithCancel(context.Background())
+			result := make(chan Result, 1)
+			go func() {
+				result <- r.Run(ctx, Spec{Env: env(), Dir: dir,
+					Argv: []string{"bash", "-c", text + `for i in 1 2 3 4; do while :; do : >file$i; done & done
+echo $$ >pid.tmp; mv pid.tmp pid; while :; do : >file; done`}})
+			}()
+			pids := filepath.Join(dir, "pid")
+			await(t, "the script", func() bool { _, err := os.Stat(pids); return err == nil })
+			if cancelled {
+				cancel()
+			}
+			r.End()
+			b, _ := os.ReadFile(pids)
+			if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || groupAlive(pid) {
+				t.Errorf("%q, cancelled %v: %q runs after the end", text, cancelled, b)
+			}
+			cancel()
+			<-result
+		}
+	}
+}
+
 // P-908: a process with the number of an earlier group is not signalled.
 func TestEndOfAReusedNumber(t *testing.T) {
 	other := exec.Command("sleep", "600")

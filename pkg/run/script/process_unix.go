@@ -43,9 +43,6 @@ type stream struct {
 	fd     int // -1 if it is closed
 }
 
-// firstPace is the time until the first check after SIGTERM. Further checks are less frequent.
-const firstPace = 2 * time.Millisecond
-
 func (p *process) run(ctx context.Context) Result {
 	interval := cmp.Or(p.spec.Interval, defaultInterval)
 	tick, pace := p.began.Add(interval), firstPace
@@ -109,11 +106,10 @@ func (p *process) done() bool {
 func (p *process) tick(ctx context.Context, now time.Time) {
 	switch {
 	case p.cause != nil:
-		p.reap(unix.WNOHANG) // exitSource may be missing
-		p.groupGone = p.over && !groupAlive(p.pid)
-		if !p.groupGone && !p.killed && now.Sub(p.termed) >= cmp.Or(p.spec.Grace, defaultGrace) {
+		if !p.gone() && !p.killed && now.Sub(p.termed) >= cmp.Or(p.spec.Grace, defaultGrace) {
 			p.killed = true
 			unix.Kill(-p.pid, unix.SIGKILL)
+			waitUntil(p.gone, killMoment)
 		}
 		return
 	case p.spec.Timeout > 0 && now.Sub(p.began) >= p.spec.Timeout:
@@ -131,6 +127,13 @@ func (p *process) tick(ctx context.Context, now time.Time) {
 	if ended {
 		p.end(context.Cause(ctx))
 	}
+}
+
+// gone reports whether the script and its group have ended.
+func (p *process) gone() bool {
+	p.reap(unix.WNOHANG) // exitSource may be missing
+	p.groupGone = p.over && !groupAlive(p.pid)
+	return p.groupGone
 }
 
 func (p *process) end(cause error) {

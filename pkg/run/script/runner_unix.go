@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +30,7 @@ type Runner struct {
 	programs programs
 	drain    drain
 	confined confinements
+	running  atomic.Int32 // calls of Run
 
 	// starting is locked while the writing ends of a script's pipes are open here. Another script's process that has not
 	// called exec yet has copies of all descriptors. With copies of these ends, the output would not end with its script.
@@ -45,6 +47,8 @@ type Runner struct {
 
 // Run runs a script to its end. When ctx ends, the script is ended and Cause is the context's cause.
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
+	r.running.Add(1)
+	defer r.running.Add(-1)
 	argv, err := r.command(ctx, &s)
 	if err != nil {
 		return notStarted(ctx, err)
@@ -351,8 +355,9 @@ func (r *Runner) KillLeft() {
 	}
 }
 
-// End ends all scripts, and prevents new ones. Remaining groups get SIGTERM and, after a second,
-// SIGKILL. [Runner.KillAll] ends this grace period. End returns the remaining groups.
+// End ends all scripts, and prevents new ones. Remaining groups get SIGTERM and, after a second, SIGKILL. So do scripts
+// that still run, if their context has ended. [Runner.KillAll] ends this grace period. When End returns, no process of
+// a script writes to a file any more. End returns the remaining groups.
 func (r *Runner) End() (left []int) {
 	r.mu.Lock()
 	r.stopped = true
@@ -363,23 +368,18 @@ func (r *Runner) End() (left []int) {
 	}
 	r.signalLeft(unix.SIGTERM)
 	r.mu.Unlock()
-	end := time.Now().Add(defaultGrace)
-	for pace := firstPace; time.Now().Before(end) && r.leftAlive(); pace = min(2*pace, defaultInterval) {
-		time.Sleep(pace)
-	}
+	waitUntil(r.allEnded, defaultGrace)
 	r.KillAll()
-	for end, pace := time.Now().Add(killMoment), firstPace; time.Now().Before(end) && r.leftAlive(); pace *= 2 {
-		time.Sleep(pace)
-	}
+	waitUntil(r.allEnded, killMoment)
 	return left
 }
 
-// killMoment limits the wait after SIGKILL, because a process may be stuck in the kernel.
-const killMoment = 200 * time.Millisecond
-
-// leftAlive reports whether a remaining group has living members.
-func (r *Runner) leftAlive() bool {
+// allEnded reports whether no script runs and no remaining group has living members.
+func (r *Runner) allEnded() bool {
+	if r.running.Load() > 0 {
+		return false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.left, func(g leftGroup) bool { return g.exists() && groupAlive(g.id) })
+	return !slices.ContainsFunc(r.left, func(g leftGroup) bool { return g.exists() && groupAlive(g.id) })
 }

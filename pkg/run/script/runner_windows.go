@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -27,6 +28,7 @@ type Runner struct {
 	Allow func(files ...code.File) error
 
 	programs programs
+	running  atomic.Int32 // calls of Run
 
 	mu      sync.Mutex
 	jobs    map[windows.Handle]bool
@@ -35,6 +37,8 @@ type Runner struct {
 
 // Run runs a script to its end. When ctx ends, the script is ended and Cause is the context's cause.
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
+	r.running.Add(1)
+	defer r.running.Add(-1)
 	argv, err := r.command(ctx, &s)
 	if err != nil {
 		return notStarted(ctx, err)
@@ -122,9 +126,10 @@ func (r *Runner) KillAll() {
 // KillLeft does nothing, because no process survives its job.
 func (r *Runner) KillLeft() {}
 
-// End is [Runner.KillAll], because no process survives its job.
+// End is [Runner.KillAll], and waits for the end of the scripts. No group remains, because no process survives its job.
 func (r *Runner) End() (left []int) {
 	r.KillAll()
+	waitUntil(func() bool { return r.running.Load() == 0 }, killMoment)
 	return nil
 }
 

@@ -152,6 +152,21 @@ const (
 	signalBase      = 128
 )
 
+const (
+	// firstPace is the time until the second check of waitUntil. Further checks are less frequent.
+	firstPace = 2 * time.Millisecond
+	// killMoment limits the wait after SIGKILL, because a process may be stuck in the kernel.
+	killMoment = time.Second
+)
+
+// waitUntil waits until a condition holds that nothing announces, or the time is over.
+func waitUntil(holds func() bool, limit time.Duration) {
+	end := time.Now().Add(limit)
+	for pace := firstPace; !holds() && time.Now().Before(end); pace = min(2*pace, defaultInterval) {
+		time.Sleep(pace)
+	}
+}
+
 // A ConfineFunc confines a process that is about to start. files are the files that it may write
 // to. The caller calls release after the end of the process. An error means that the process must
 // not start.

@@ -356,8 +356,8 @@ func (r *Runner) KillLeft() {
 }
 
 // End ends all scripts, and prevents new ones. Remaining groups get SIGTERM and, after a second, SIGKILL. So do scripts
-// that still run, if their context has ended. [Runner.KillAll] ends this grace period. When End returns, no process of
-// a script writes to a file any more. End returns the remaining groups.
+// that still run; those whose context has not ended get only SIGKILL. [Runner.KillAll] ends this grace period. Then End
+// waits up to a second until all these processes have ended. It returns the remaining groups.
 func (r *Runner) End() (left []int) {
 	r.mu.Lock()
 	r.stopped = true

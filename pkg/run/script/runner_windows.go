@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -28,7 +27,6 @@ type Runner struct {
 	Allow func(files ...code.File) error
 
 	programs programs
-	running  atomic.Int32 // calls of Run
 
 	mu      sync.Mutex
 	jobs    map[windows.Handle]bool
@@ -37,8 +35,6 @@ type Runner struct {
 
 // Run runs a script to its end. When ctx ends, the script is ended and Cause is the context's cause.
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
-	r.running.Add(1)
-	defer r.running.Add(-1)
 	argv, err := r.command(ctx, &s)
 	if err != nil {
 		return notStarted(ctx, err)
@@ -129,8 +125,15 @@ func (r *Runner) KillLeft() {}
 // End is [Runner.KillAll], and waits for the end of the scripts. No group remains, because no process survives its job.
 func (r *Runner) End() (left []int) {
 	r.KillAll()
-	waitUntil(func() bool { return r.running.Load() == 0 }, killMoment)
+	waitUntil(r.allEnded, killMoment)
 	return nil
+}
+
+// allEnded reports whether no script runs.
+func (r *Runner) allEnded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.jobs) == 0
 }
 
 func (r *Runner) enter(job windows.Handle) bool {

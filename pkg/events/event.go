@@ -9,9 +9,7 @@ package events
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -22,6 +20,7 @@ import (
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/tracecontext"
 )
 
 // A Type is the kind of an event.
@@ -77,16 +76,8 @@ func TypeOf(method string) Type {
 	return ""
 }
 
-// An ID identifies a request in records, logs and answers. It is random.
-type ID [16]byte
-
-// NewID returns a new ID.
-func NewID() (id ID) {
-	rand.Read(id[:]) // never fails
-	return id
-}
-
-func (id ID) String() string { return hex.EncodeToString(id[:]) }
+// NewID returns a new ID of an [Event]. It has the form of the id of a trace. It is random, but no secret.
+func NewID() string { return tracecontext.NewTrace() }
 
 // An Outcome is the result of a request, as a word.
 type Outcome string
@@ -105,7 +96,7 @@ type Event struct {
 	Type      Type
 	Cause     mcp.Cause // precisely why the request failed
 	Began     time.Time
-	ID        ID
+	ID        string // of the request in records, logs and answers: 32 hexadecimal digits
 	Component string // name of the server
 
 	Source  Source

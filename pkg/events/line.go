@@ -41,8 +41,6 @@ func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
 	w := writer{dst: dst}
 	w.open("")
 	w.time("time", now)
-	w.text("level", "AUDIT")
-	w.text("msg", "audit_event")
 	e.appendKnown(&w, request)
 	w.text("outcome", string(e.Outcome()))
 	e.appendMetadata(&w)
@@ -109,9 +107,9 @@ func (e *Event) appendKnown(w *writer, p part) {
 }
 
 func (e *Event) appendRequest(w *writer) {
-	if e.ID != (ID{}) {
-		w.hex("audit_id", e.ID[:])
-	}
+	w.text("level", "AUDIT")
+	w.text("msg", "audit_event")
+	w.text("audit_id", e.ID)
 	w.text("type", string(e.Type))
 	w.time("logged_at", e.Began)
 	w.text("component", e.Component)

@@ -164,7 +164,7 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 		empty = false
 		element := jsonrpc.Classify(e)
 		element.Trace, element.From = m.Trace, m.From
-		element.From.ID = events.ID{} // each element has its own
+		element.From.ID = "" // each element has its own
 		switch {
 		case c.Ended(): // nothing after exit is read
 			if element.IsAnswered() {
@@ -357,7 +357,7 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 		Subject: SubjectOf(c.caller.Identity),
 		Target:  events.Target{Method: m.Method, Name: m.Params.Text(mcp.ParamName)},
 	}
-	if e.ID == (events.ID{}) {
+	if e.ID == "" {
 		e.ID = events.NewID()
 	}
 	if c.server.Audit != nil {
@@ -392,9 +392,9 @@ func (c *Client) revisionOf(p calls.Protocol) string {
 }
 
 // traceOf returns the trace of a request: of its _meta, or else of its HTTP headers.
-func traceOf(m *jsonrpc.Message, id events.ID) (t events.Trace) {
+func traceOf(m *jsonrpc.Message, id string) (t events.Trace) {
 	if t.ID, t.Parent = tracecontext.OfMeta(m.Params.Meta()).Or(m.Trace).Trace(); t.ID == "" {
-		t.ID = id.String()
+		t.ID = id
 	}
 	if trace, span := m.Trace.Trace(); span != t.Parent {
 		t.Link, t.LinkSpan = trace, span

@@ -275,7 +275,7 @@ func TestSignals(t *testing.T) {
 	}
 	read := spans["resources/read"]
 	if raw := read.Attributes().AsRaw(); raw["rpc.response.status_code"] != "-32602" || raw["error.type"] != "-32602" ||
-		raw["mcp.resource.uri"] != "file:///x" || read.TraceID().String() != refused.ID.String() {
+		raw["mcp.resource.uri"] != "file:///x" || read.TraceID().String() != refused.ID {
 		t.Errorf("%v", raw)
 	}
 	if free := spans["tools/call free"]; free.Status().Code().String() != "Unset" ||

@@ -208,7 +208,7 @@ func TestJournal(t *testing.T) {
 	s, warned := toJournal(t, path, Config{})
 	e := call("a")
 	e.Cause = "scope"
-	id := e.ID.String()
+	id := e.ID
 	s.Emit(e)
 	datagram := make([]byte, 1<<20)
 	n, err := server.Read(datagram)

@@ -18,7 +18,7 @@ import (
 func TestReadsWhatIsWritten(t *testing.T) {
 	began := time.Date(2026, 11, 28, 9, 0, 0, 123000, time.UTC)
 	e := &events.Event{
-		Type: events.ResourceRead, Cause: mcp.CauseScope, Began: began, ID: events.ID{1},
+		Type: events.ResourceRead, Cause: mcp.CauseScope, Began: began, ID: "01",
 		Source:  events.Source{Transport: "http", Address: "10.0.0.7:80", RequestID: []byte(`"a"`)},
 		Subject: events.Subject{User: "ada", Client: "c"}, Target: events.Target{Method: "resources/read", Name: "file:///a"},
 		Work: events.Work{Took: 1500 * time.Microsecond, Queued: time.Millisecond, Ran: 2 * time.Second, Ended: true,

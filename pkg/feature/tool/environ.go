@@ -88,7 +88,7 @@ func (c *call) environ() ([]string, error) {
 		set(name, value)
 	}
 	if r.Event != nil {
-		set("MCP_REQUEST_ID", r.Event.ID.String())
+		set("MCP_REQUEST_ID", r.Event.ID)
 	}
 	set("MCP_CANCEL_FILE", c.files.Path(cancelMark))
 	set("MCP_INPUT_DIR", c.files.InputPath())
@@ -122,7 +122,7 @@ func (c *call) environ() ([]string, error) {
 		env = project.Override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
 	env = project.SetTemp(env, c.files.TempPath())
-	return append(env, c.traceContext().Environ()...), nil
+	return c.traceContext().AppendEnviron(env), nil
 }
 
 // traceContext returns the trace context of the script. If the call is recorded, the script has its own span.

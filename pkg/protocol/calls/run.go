@@ -314,7 +314,7 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 func (r *Request) extra(a *Answer) mcp.Extra {
 	e := r.Protocol.Extra(r, a)
 	if r.requests.Audit != nil && r.Event != nil {
-		id := rawjson.Member{Name: "mcpbash/requestId", Value: rawjson.Quote(r.Event.ID.String())}
+		id := rawjson.Member{Name: "mcpbash/requestId", Value: rawjson.Quote(r.Event.ID)}
 		e.Meta = append(slices.Clip(e.Meta), id)
 	}
 	return e

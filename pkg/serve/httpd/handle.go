@@ -258,7 +258,7 @@ func shownSession(id string) string {
 // identify gives each response the id of its request.
 func identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()[requestHeader] = []string{events.NewID().String()}
+		w.Header()[requestHeader] = []string{events.NewID()}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -266,10 +266,7 @@ func identify(next http.Handler) http.Handler {
 const requestHeader = "X-Request-Id"
 
 // requestID returns the id of the request of a response.
-func requestID(w http.ResponseWriter) (id events.ID) {
-	hex.Decode(id[:], []byte(w.Header().Get(requestHeader))) // identify has set it
-	return id
-}
+func requestID(w http.ResponseWriter) string { return w.Header().Get(requestHeader) }
 
 // The record contains at most this many refusals, and the number of the others, because anybody can cause any number
 // of them. The last refusal follows within seconds.

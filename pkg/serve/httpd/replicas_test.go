@@ -281,7 +281,7 @@ func TestSessionElsewhere(t *testing.T) {
 type ids chan string
 
 func (c ids) Emit(e *events.Event) error {
-	c <- e.ID.String()
+	c <- e.ID
 	return nil
 }
 

@@ -17,10 +17,10 @@ import (
 
 // An Origin describes the HTTP request that contained a message. It is zero for standard input.
 type Origin struct {
-	Address string   // of the client
-	Agent   string   // the client's User-Agent, at most 200 bytes
-	Session string   // the name of the session in records, or ""
-	ID      [16]byte // the id of the HTTP request in records; zero for none
+	Address string // of the client
+	Agent   string // the client's User-Agent, at most 200 bytes
+	Session string // the name of the session in records, or ""
+	ID      string // the id of the HTTP request in records, or ""
 }
 
 // A Message is one JSON text of the stream, split into its parts without decoding them. Its

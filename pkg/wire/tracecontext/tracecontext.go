@@ -2,9 +2,10 @@
 package tracecontext
 
 import (
-	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -65,10 +66,18 @@ func (c Context) Trace() (trace, span string) {
 	return c.Parent[3:35], c.Parent[36:52]
 }
 
+// NewTrace returns the id of a new trace.
+func NewTrace() string {
+	var id [16]byte
+	binary.NativeEndian.PutUint64(id[:], rand.Uint64())
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
+	return hex.EncodeToString(id[:])
+}
+
 // NewSpan returns the id of a new span.
 func NewSpan() string {
 	var id [8]byte
-	rand.Read(id[:]) // never fails
+	binary.NativeEndian.PutUint64(id[:], rand.Uint64())
 	return hex.EncodeToString(id[:])
 }
 
@@ -85,8 +94,8 @@ func (c Context) Child(trace, span string) Context {
 // Size returns the length of the values, in bytes.
 func (c Context) Size() int { return len(c.Parent) + len(c.State) + len(c.Baggage) }
 
-// Environ returns variables, with which a script can continue the trace.
-func (c Context) Environ() (env []string) {
+// AppendEnviron appends variables, with which a script can continue the trace.
+func (c Context) AppendEnviron(env []string) []string {
 	for _, v := range [...]struct{ name, value string }{
 		{"TRACEPARENT=", c.Parent}, {"TRACESTATE=", c.State}, {"BAGGAGE=", c.Baggage},
 	} {

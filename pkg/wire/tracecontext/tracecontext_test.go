@@ -22,7 +22,7 @@ func TestOfMeta(t *testing.T) {
 		`{"baggage":"a=b\u0000"}`:                                                   "",
 		`{"traceparent":7}`:                                                         "",
 	} {
-		if got := strings.Join(OfMeta(json.RawMessage(meta)).Environ(), "|"); got != want {
+		if got := strings.Join(OfMeta(json.RawMessage(meta)).AppendEnviron(nil), "|"); got != want {
 			t.Errorf("%s: %s", meta, got)
 		}
 	}
@@ -60,7 +60,7 @@ func TestOfHeader(t *testing.T) {
 		{`{"traceparent":"wrong","tracestate":"c=3"}`, header("traceparent: " + parent), "TRACEPARENT=" + parent},
 	} {
 		got := OfMeta(json.RawMessage(c.meta)).Or(OfHeader(c.header))
-		if text := strings.Join(got.Environ(), "|"); text != c.want {
+		if text := strings.Join(got.AppendEnviron(nil), "|"); text != c.want {
 			t.Errorf("%s with %v: %s, want %s", c.meta, c.header, text, c.want)
 		}
 	}
@@ -72,7 +72,7 @@ func FuzzOfHeader(f *testing.F) {
 	f.Add("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x", "", ",,=")
 	f.Fuzz(func(t *testing.T, parent, state, baggage string) {
 		c := OfHeader(http.Header{"Traceparent": {parent}, "Tracestate": {state}, "Baggage": {baggage}})
-		for _, v := range c.Environ() {
+		for _, v := range c.AppendEnviron(nil) {
 			if strings.ContainsAny(v, "\x00\n\r") {
 				t.Errorf("%q", v)
 			}

@@ -119,7 +119,7 @@ func (b *bench) callOne(name string, others []program) error {
 	}
 	if name == "greet" {
 		f.atMost(floor, 1.08)
-		f.atMostMore(floor, 0.25)
+		f.atMostMore(floor, difference, 0.25)
 		for _, name := range otherNames {
 			f.below(name)
 		}

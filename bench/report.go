@@ -66,7 +66,7 @@ func (f *figure) against(column, target string, met func(float64) bool) {
 	f.claim("÷ "+column, f.samples[ours], f.samples[column], ratio, target, met)
 }
 
-func (f *figure) claim(what string, a, b sample, how func(a, b float64) float64, target string,
+func (f *figure) claim(what string, a, b sample, how func(a, b sample) float64, target string,
 	met func(float64) bool) {
 	if a == nil || b == nil {
 		return
@@ -90,10 +90,9 @@ func (f *figure) below(column string) {
 	f.against(column, "< 1", func(v float64) bool { return v < 1 })
 }
 
-// atMostMore claims that ours is at most bound above a column, in the figure's
-// unit.
-func (f *figure) atMostMore(column string, bound float64) {
-	f.claim("− "+column, f.samples[ours], f.samples[column], difference, fmt.Sprintf("≤ %g %s", bound, f.Unit),
+// atMostMore claims that ours is at most bound above a column, in the figure's unit.
+func (f *figure) atMostMore(column string, how func(a, b sample) float64, bound float64) {
+	f.claim("− "+column, f.samples[ours], f.samples[column], how, fmt.Sprintf("≤ %g %s", bound, f.Unit),
 		func(v float64) bool { return v <= bound })
 	if n := len(f.Claims); n > 0 {
 		f.Claims[n-1].Unit = f.Unit

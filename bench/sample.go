@@ -25,9 +25,9 @@ func (s sample) median() float64 { return s.quantile(0.5) }
 // resamples is how often a comparison is repeated on rounds drawn by lot.
 const resamples = 1000
 
-// compare applies f to the medians of two samples. It also returns the interval that contains 95 % of the
-// values of f for randomly drawn rounds (a bootstrap).
-func compare(a, b sample, f func(a, b float64) float64) (value, low, high float64) {
+// compare applies f to two samples. It also returns the interval that contains 95 % of the values of f for randomly
+// drawn rounds (a bootstrap).
+func compare(a, b sample, f func(a, b sample) float64) (value, low, high float64) {
 	lot := rand.New(rand.NewPCG(1, 2)) // the same figures give the same interval
 	n := min(len(a), len(b))
 	drawn := make(sample, 0, resamples)
@@ -37,13 +37,22 @@ func compare(a, b sample, f func(a, b float64) float64) (value, low, high float6
 			round := lot.IntN(n)
 			as[i], bs[i] = a[round], b[round]
 		}
-		drawn = append(drawn, f(as.median(), bs.median()))
+		drawn = append(drawn, f(as, bs))
 	}
-	return f(a.median(), b.median()), drawn.quantile(0.025), drawn.quantile(0.975)
+	return f(a, b), drawn.quantile(0.025), drawn.quantile(0.975)
 }
 
-func ratio(a, b float64) float64      { return a / b }
-func difference(a, b float64) float64 { return a - b }
+func ratio(a, b sample) float64      { return a.median() / b.median() }
+func difference(a, b sample) float64 { return a.median() - b.median() }
+
+// meanDifference is for values that belong together in pairs, while the pairs differ a lot.
+func meanDifference(a, b sample) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] - b[i]
+	}
+	return sum / float64(len(a))
+}
 
 // A task is the work of one server in a round. It returns a value for each measured figure.
 type task func() ([]float64, error)

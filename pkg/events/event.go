@@ -32,7 +32,7 @@ const (
 	ResourceRead Type = "mcp_resource_read"
 	PromptGet    Type = "mcp_prompt_get"
 	Completion   Type = "mcp_completion"
-	HTTPRequest  Type = "http_request" // an HTTP request that was refused
+	HTTPRequest  Type = "http_request" // a request that was refused before the protocol read it
 	Initialize   Type = "mcp_initialize"
 	SessionEnd   Type = "mcpbash_session_end" // of a session that an Initialize began
 	Start        Type = "mcpbash_start"
@@ -173,7 +173,7 @@ type Subject struct {
 // A Target is the method of a request, and the item that it names.
 type Target struct {
 	Method string
-	Kind   string // "": it follows from the type of the event
+	Kind   string // "": it follows from the method
 	Name   string // of a tool or prompt, or the URI of a resource
 }
 
@@ -183,7 +183,7 @@ type Work struct {
 	Took, Queued, Ran time.Duration   // from the arrival to the answer; waiting for a slot; the script
 	Arguments         json.RawMessage // as the client sent them; nil: none
 	Digest            Hash            // of the arguments; zero: none
-	Schema            json.RawMessage // of the arguments; nil: not known
+	Schema            json.RawMessage // of the arguments of a tool; nil: not known, so the arguments can have any secret
 	Processor         time.Duration   // processor time of the script
 	Peak              int64           // memory of its largest process, in bytes; 0: not known
 	Ended             bool            // a script ran to its end, so Status and Signal are known

@@ -164,8 +164,8 @@ func (e *Event) appendTarget(w *writer) {
 	}
 	w.open("target")
 	w.text("method", t.Method)
-	w.text("type", cmp.Or(t.Kind, kindOf(e.Type)))
-	if e.Type == ResourceRead {
+	w.text("type", cmp.Or(t.Kind, kindOf(TypeOf(t.Method))))
+	if TypeOf(t.Method) == ResourceRead {
 		w.text("uri", t.Name)
 	} else {
 		w.text("name", t.Name)

@@ -132,6 +132,83 @@ func TestTaskInRecord(t *testing.T) {
 	}
 }
 
+// AUD-3: every refusal of a request has a line, with the tool if its message was read.
+func TestRefusalsInRecord(t *testing.T) {
+	dir := t.TempDir()
+	record, gate := filepath.Join(dir, "audit.jsonl"), filepath.Join(dir, "gate")
+	running, isRunning := mark(t, dir, "running")
+	p := startHTTP(t, files(t, map[string]string{
+		"tools/hello/tool.sh": ": >" + running + "\n" + waitAt(gate), "tools/hello/tool.meta.json": helloMeta,
+	}), project.Env{"MCPBASH_AUDIT": record, "MCPBASH_HTTP_MAX_SESSIONS": "1", "MCPBASH_HTTP_MAX_BODY": "4096"})
+	const call = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"hello","arguments":{"a":"open-sesame"}}}`
+	const start = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`
+	session := p.openSession()
+	ended := make(chan bool)
+	go func() {
+		p.post(call, session)
+		close(ended)
+	}()
+	isRunning()
+	for _, c := range []struct {
+		body    string
+		headers map[string]string
+		want    string // status, method and name of the target, cause
+	}{
+		{"{", nil, "400 POST /mcp invalid_request"},
+		{strings.Repeat(" ", 5000), nil, "413 POST /mcp invalid_request"},
+		{call, nil, "400 tools/call hello invalid_request"},
+		{call, map[string]string{"Mcp-Session-Id": "other"}, "404 tools/call hello invalid_request"},
+		{call, map[string]string{"Content-Type": "text/plain"}, "415 POST /mcp invalid_request"},
+		{call, map[string]string{"Mcp-Session-Id": session["Mcp-Session-Id"], "Mcp-Protocol-Version": "2020-01-01"},
+			"400 tools/call hello invalid_request"},
+		{start, nil, "503 initialize  busy"},
+	} {
+		before := len(recordedLines(t, record, "http_request"))
+		answer, _ := p.post(c.body, c.headers)
+		lines := recordedLines(t, record, "http_request")[before:]
+		got := fmt.Sprint(answer.StatusCode)
+		for _, l := range lines {
+			got += fmt.Sprintf(" %s %s %v", l.Target["method"], l.Target["name"], l.Data["reason"])
+		}
+		if got != c.want {
+			t.Errorf("%s %v: %s, want %s", c.body, c.headers, got, c.want)
+		}
+	}
+	if text, _ := os.ReadFile(record); strings.Contains(string(text), "sesame") {
+		t.Errorf("%s", text)
+	}
+	openGate(t, gate)
+	<-ended
+}
+
+// AUD-20: no line of a call has a value that the schema calls writeOnly, even if the server does not know the schema.
+func TestSecretsOfRefusedCalls(t *testing.T) {
+	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	c := start(t, files(t, map[string]string{
+		"tools/hello/tool.sh": "echo hi", "tools/hello/tool.meta.json": `{"name":"hello","description":"x","inputSchema":` +
+			`{"type":"object","properties":{"phrase":{"type":"string","writeOnly":true}}}}`,
+	}), project.Env{"MCPBASH_AUDIT": record})
+	const arguments = `{"phrase":"open-sesame"}`
+	c.call("hello", arguments) // before the handshake
+	c.handshake("2025-11-25", "{}")
+	c.call("hello", arguments)
+	c.call("none", arguments)
+	lines := recordedLines(t, record, "mcp_tool_call")
+	var got []string
+	for _, l := range lines {
+		got = append(got, fmt.Sprint(l.Data["reason"], " ", l.Data["arguments"], " ", l.Data["arguments_sha256"] != nil))
+	}
+	want := []string{
+		"invalid_request <nil> true", "<nil> map[phrase:[redacted]] false", "not_found <nil> true",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if text, _ := os.ReadFile(record); strings.Contains(string(text), "sesame") {
+		t.Errorf("%s", text)
+	}
+}
+
 // AUD-1, AUD-2, AUD-16: the option wins over the variable. A server that must record needs its receiver at the start.
 func TestRecordOption(t *testing.T) {
 	dir := t.TempDir()

@@ -63,7 +63,7 @@ func (m *Metrics) Emit(e *events.Event) error {
 	if _, known := m.failures[e.Cause]; known {
 		m.failures[e.Cause] += 1 + e.Count // an event can stand for several others
 	}
-	if events.TypeOf(e.Target.Method) == "" { // not a request of MCP
+	if e.Type == events.HTTPRequest || events.TypeOf(e.Target.Method) == "" { // not a request that MCP answered
 		return nil
 	}
 	o := operation{method: e.Target.Method, failure: FailureOf(e.Work.Code, e.Outcome(), e.Cause)}

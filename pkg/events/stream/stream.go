@@ -437,7 +437,8 @@ func (s *Stream) shape(e *events.Event) {
 	if !rawjson.IsCompact(raw) {
 		raw = rawjson.AppendCompact(nil, raw)
 	}
-	if c.Arguments == digest || len(raw) > maxArguments {
+	isUnknown := e.Type == events.ToolCall && w.Schema == nil && len(raw) > len(noArguments)
+	if c.Arguments == digest || len(raw) > maxArguments || c.Arguments == redacted && isUnknown {
 		w.Digest = events.HashOf(raw)
 		return
 	}

@@ -480,6 +480,7 @@ func TestSecretsStayOut(t *testing.T) {
 		"given twice":     `{"pin":"a","pin":"open-sesame"}`,
 		"deep in objects": `{"door":{"pin":"open-sesame"}}`,
 		"deep in a list":  `{"doors":[{"pin":"open-sesame"}]}`,
+		"unknown schema":  `{"any":"open-sesame"}`,
 	}
 	redactor := &secrets.Redactor{Names: []string{"mcpbash/token"}, Values: []string{"sesame-open-sesame"}}
 	for kind, arguments := range kinds {
@@ -488,6 +489,9 @@ func TestSecretsStayOut(t *testing.T) {
 			s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: form, Redactor: redactor})
 			e := call("x")
 			work := events.Work{Arguments: []byte(arguments), Schema: []byte(schema)}
+			if kind == "unknown schema" {
+				work.Schema = nil
+			}
 			if e.Work = work; i == 3 {
 				s.Prepare(e)
 				e.Work = work
@@ -547,7 +551,7 @@ func TestAllocations(t *testing.T) {
 		e.Work = events.Work{Ended: true, Took: time.Second, Cause: mcp.CauseTool}
 		for _, early := range []bool{false, true} {
 			n := testing.AllocsPerRun(200, func() {
-				if e.Work.Arguments = arguments; early {
+				if e.Work.Arguments, e.Work.Schema = arguments, noArguments; early {
 					s.Prepare(e)
 				}
 				e.Work.Arguments = arguments
@@ -571,7 +575,7 @@ func BenchmarkEmit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		e := call("hello")
-		e.Work.Arguments = arguments
+		e.Work.Arguments, e.Work.Schema = arguments, noArguments
 		s.Prepare(e)
 		s.Emit(e)
 	}

@@ -205,7 +205,9 @@ func (c *call) authorize(ctx context.Context) error {
 	}
 	c.entry = parseEntry(item)
 	if r.Event != nil {
-		r.Event.Draft.Schema = c.entry.inputSchema
+		if r.Event.Draft.Schema = c.entry.inputSchema; c.entry.inputSchema == nil {
+			r.Event.Draft.Schema = json.RawMessage("{}")
+		}
 	}
 	if c.entry.path == "" {
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path unavailable", r.Name).Because(mcp.CauseStart) // T-5

@@ -209,7 +209,11 @@ func (c *call) search(ctx context.Context) (*Result, error) {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
 	}
-	s, _, err := t.schemas.Get(rawjson.Get(SearchListed(), "inputSchema"))
+	schema := rawjson.Get(SearchListed(), "inputSchema")
+	if r.Event != nil {
+		r.Event.Draft.Schema = schema
+	}
+	s, _, err := t.schemas.Get(schema)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithReason(err)
 	}

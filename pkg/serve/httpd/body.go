@@ -11,6 +11,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/auth/share"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A body is the body of a request. Its bytes are counted by [arriving] until its message is accepted. Then the
@@ -97,17 +98,19 @@ func (b *body) keep() []byte {
 
 // refuseBody answers a request whose body could not be read.
 func (s *Server) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
-	status := http.StatusBadRequest
+	status, refusal := http.StatusBadRequest, invalid(err.Error())
 	switch err {
 	case errTooLarge:
 		status = http.StatusRequestEntityTooLarge
 	case errBodies:
 		status = http.StatusServiceUnavailable
+		refusal.Because(mcp.CauseBusy)
 	case errOwnBodies:
 		status = http.StatusTooManyRequests
+		refusal.Because(mcp.CauseRate)
 	}
 	w.Header()["Connection"] = s.values.closes
-	s.refuseUnread(w, r, status, invalid(err.Error()))
+	s.refuseUnread(w, r, status, refusal)
 }
 
 // counted counts bytes of owners, within a bound. It is safe for concurrent use.

@@ -1,12 +1,14 @@
 package httpd
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -94,15 +96,21 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	io.WriteString(w, "ok\n")
 }
 
-// refuse answers a request whose body was read, with an HTTP status and a JSON-RPC error.
-func (s *Server) refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp.Error) {
+// refuse answers a request whose body was read, with an HTTP status and a JSON-RPC error. m is its message, or nil.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, m *jsonrpc.Message, e *mcp.Error) {
 	s.announceEnd(w.Header())
+	s.recordRefusal(w, r, m, e.Why(), e.Code)
+	var id jsonrpc.ID
+	if m != nil {
+		id = m.ID
+	}
 	refuse.Write(w, nil, status, id, e)
 }
 
 // refuseUnread is [Server.refuse] for a request whose body was not read to its end.
 func (s *Server) refuseUnread(w http.ResponseWriter, r *http.Request, status int, e *mcp.Error) {
 	s.announceEnd(w.Header())
+	s.recordRefusal(w, r, nil, e.Why(), e.Code)
 	refuse.Write(w, r, status, nil, e)
 }
 
@@ -131,11 +139,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	}
 	m, err := jsonrpc.Parse(body.bytes)
 	if err != nil {
-		s.refuse(w, http.StatusBadRequest, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(err.Error()))
+		s.refuse(w, r, http.StatusBadRequest, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(err.Error()))
 		return
 	}
 	if !form.events && (m.Shape == jsonrpc.Batch || m.Method == subscribe.MethodListen) {
-		s.refuse(w, http.StatusNotAcceptable, m.ID, invalid("Accept must list text/event-stream for this message"))
+		s.refuse(w, r, http.StatusNotAcceptable, &m, invalid("Accept must list text/event-stream for this message"))
 		return
 	}
 	m.Trace, m.From = tracecontext.OfHeader(r.Header), s.from(w, r)
@@ -170,17 +178,17 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body *bod
 		w.WriteHeader(http.StatusAccepted)
 		return
 	default:
-		s.refuse(w, http.StatusBadRequest, m.ID, invalid("the body must be a request or a notification"))
+		s.refuse(w, r, http.StatusBadRequest, m, invalid("the body must be a request or a notification"))
 		return
 	}
 	if err := s.checkHeaders(r, m, version); err != nil {
-		s.refuse(w, http.StatusBadRequest, m.ID, mcp.Errorf(mcp.CodeHeaderMismatch, "Header mismatch: %v", err))
+		s.refuse(w, r, http.StatusBadRequest, m, mcp.Errorf(mcp.CodeHeaderMismatch, "Header mismatch: %v", err))
 		return
 	}
 	if !forward.Forwarded(r) {
 		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, &m.Params); owner.URL != "" {
 			s.arrived(connOf(r))
-			s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
+			s.passOn(w, r, body, owner, func() { s.refuse(w, r, http.StatusOK, m, gone) })
 			return
 		}
 	}
@@ -231,15 +239,18 @@ func nameOf(m *jsonrpc.Message) (string, bool) {
 	return "", false
 }
 
-// maxAgent is the maximum number of bytes of a User-Agent in a record.
-const maxAgent = 256
+// Maximum numbers of bytes of texts in a record: of a User-Agent, and of the name in a refused message.
+const (
+	maxAgent  = 256
+	maxTarget = 2048
+)
 
 // from describes the HTTP request of a message, for the record.
 func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin) {
 	if s.Config.Server.Events == nil {
 		return o
 	}
-	o.ID = requestID(w)
+	o.ID = w.Header().Get(requestHeader) // identify has set it
 	o.Address, o.Agent = r.RemoteAddr, r.UserAgent()
 	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
 	o.Session = shownSession(r.Header.Get(headers.Session))
@@ -265,9 +276,6 @@ func identify(next http.Handler) http.Handler {
 
 const requestHeader = "X-Request-Id"
 
-// requestID returns the id of the request of a response.
-func requestID(w http.ResponseWriter) string { return w.Header().Get(requestHeader) }
-
 // The record contains at most this many refusals, and the number of the others, because anybody can cause any number
 // of them. The last refusal follows within seconds.
 const (
@@ -277,15 +285,27 @@ const (
 
 // refused records a request that the guard refuses.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, cause mcp.Cause) {
+	s.recordRefusal(w, r, nil, cause, 0)
+}
+
+// recordRefusal records a refused request, with the code of its answer, or 0. m is its message, or nil.
+func (s *Server) recordRefusal(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message, cause mcp.Cause, code int) {
 	sink := s.Config.Server.Events
 	if sink == nil {
 		return
 	}
+	from := s.from(w, r)
 	e := &events.Event{
-		Type: events.HTTPRequest, Cause: cause, Began: time.Now(), ID: requestID(w),
-		Source:  events.Source{Transport: "http", Address: r.RemoteAddr, Agent: r.UserAgent()},
+		Type: events.HTTPRequest, Cause: cause, Began: time.Now(), ID: from.ID,
+		Source:  events.Source{Transport: "http", Address: from.Address, Agent: from.Agent, Session: from.Session},
 		Subject: protocol.SubjectOf(auth.IdentityOf(r.Context())),
 		Target:  events.Target{Method: r.Method, Name: r.URL.Path},
+		Work:    events.Work{Code: code},
+	}
+	if m != nil && events.TypeOf(m.Method) != "" {
+		name, _ := nameOf(m)
+		e.Target = events.Target{Method: strings.Clone(m.Method), Name: strings.Clone(name[:min(len(name), maxTarget)])}
+		e.Source.RequestID = bytes.Clone(m.ID)
 	}
 	if chosen, left := s.refusals.Take(e); chosen {
 		e.Count = left

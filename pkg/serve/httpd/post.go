@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/subscribe"
+	"mcp-bash/pkg/serve/httpd/internal/refuse"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -210,7 +211,7 @@ func (p *post) Release(int) {}
 func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	c := s.callerOf(auth.IdentityOf(r.Context()))
 	if c == nil {
-		s.refuse(w, http.StatusServiceUnavailable, m.ID, errStopping)
+		s.refuse(w, r, http.StatusServiceUnavailable, m, errStopping)
 		return
 	}
 	p := s.newPost(w, r, nil, m, 1)
@@ -218,7 +219,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *bo
 	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
 	if p.lasting = m.Method == subscribe.MethodListen; p.lasting {
 		if !s.roomForStream(c.owner) {
-			s.refuse(w, http.StatusServiceUnavailable, m.ID, errStreams)
+			s.refuse(w, r, http.StatusServiceUnavailable, m, errStreams)
 			return
 		}
 		p.gone = func() { c.client.CancelStateless(key) }
@@ -309,7 +310,7 @@ func (s *Server) respond(p *post, status int) {
 		p.answer = joined(p.answers)
 	case len(p.answer) == 0: // it was cancelled
 		if !s.serving.Load() {
-			s.refuse(p.w, http.StatusServiceUnavailable, p.id, errStopping)
+			refuse.Write(p.w, nil, http.StatusServiceUnavailable, p.id, errStopping) // the protocol has recorded it
 			return
 		}
 		if !p.form.events {

@@ -211,7 +211,7 @@ func copyAnswer(w http.ResponseWriter, answer *http.Response) error {
 // request.
 func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.Owner, gone func()) {
 	if !s.roomForStream(auth.IdentityOf(r.Context()).Owner()) {
-		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)
+		s.refuse(w, r, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // the stream outlives the handler

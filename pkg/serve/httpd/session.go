@@ -141,22 +141,23 @@ func (s *Server) remove(se *session) {
 }
 
 var (
-	errStopping = mcp.Errorf(mcp.CodeInternal, "Server shutting down")
-	errSessions = mcp.Errorf(mcp.CodeInternal, "Too many sessions")
-	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
+	errStopping = mcp.Errorf(mcp.CodeInternal, "Server shutting down").Because(mcp.CauseUnavailable)
+	errSessions = mcp.Errorf(mcp.CodeInternal, "Too many sessions").Because(mcp.CauseBusy)
+	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams").Because(mcp.CauseBusy)
 
-	errConnections = mcp.Errorf(mcp.CodeInternal, "Too many connections")
+	errConnections = mcp.Errorf(mcp.CodeInternal, "Too many connections").Because(mcp.CauseBusy)
 )
 
 // sessionOf returns the session that a request names, or nil if the request is answered. The session is in use until
 // the caller calls done. Without the session, gone answers the request. The session of another identity does not exist.
-func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, body *body, id jsonrpc.ID, gone func()) *session {
+func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message,
+	gone func()) *session {
 	if s.passSession(w, r, body, gone) {
 		return nil
 	}
 	names := r.Header[headers.Session]
 	if len(names) != 1 {
-		s.refuse(w, http.StatusBadRequest, id, invalid("Mcp-Session-Id is missing; begin with initialize"))
+		s.refuse(w, r, http.StatusBadRequest, m, invalid("Mcp-Session-Id is missing; begin with initialize"))
 		return nil
 	}
 	key, stranger := auth.IdentityOf(r.Context()).Key(), s.fromStranger(r)
@@ -175,15 +176,15 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, body *body, i
 	}
 	if version := r.Header[headers.Version]; len(version) > 0 && !se.client.Speaks(version[0]) {
 		se.done()
-		s.refuse(w, http.StatusBadRequest, id, invalid("MCP-Protocol-Version is not that of the session"))
+		s.refuse(w, r, http.StatusBadRequest, m, invalid("MCP-Protocol-Version is not that of the session"))
 		return nil
 	}
 	return se
 }
 
 // noSession returns a function that answers a request of a session that does not exist.
-func (s *Server) noSession(w http.ResponseWriter, id jsonrpc.ID) func() {
-	return func() { s.refuse(w, http.StatusNotFound, id, protocol.ErrNoSession) }
+func (s *Server) noSession(w http.ResponseWriter, r *http.Request, m *jsonrpc.Message) func() {
+	return func() { s.refuse(w, r, http.StatusNotFound, m, protocol.ErrNoSession) }
 }
 
 // done ends the use of a session by a request of HTTP.
@@ -194,7 +195,7 @@ func (se *session) done() {
 
 // postSession answers a POST of the handshake protocol (http section 4).
 func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
-	gone := s.noSession(w, m.ID)
+	gone := s.noSession(w, r, m)
 	if m.Shape == jsonrpc.Request && m.Method == "initialize" {
 		gone = func() { s.placeSession(w, r, body, m) }
 		if r.Header[headers.Session] == nil {
@@ -202,7 +203,7 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 			return
 		}
 	}
-	if se := s.sessionOf(w, r, body, m.ID, gone); se != nil {
+	if se := s.sessionOf(w, r, body, m, gone); se != nil {
 		s.acceptSession(w, r, body, m, se, false)
 	}
 }
@@ -223,7 +224,7 @@ func (s *Server) placeSession(w http.ResponseWriter, r *http.Request, body *body
 func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	se, err := s.newSession(r)
 	if err != nil {
-		s.refuse(w, http.StatusServiceUnavailable, m.ID, err)
+		s.refuse(w, r, http.StatusServiceUnavailable, m, err)
 		return
 	}
 	w.Header()[headers.Session] = []string{se.id}
@@ -286,10 +287,10 @@ func (se *session) answersOf(m *jsonrpc.Message) (n int, batch bool) {
 func (s *Server) onSession(w http.ResponseWriter, r *http.Request) {
 	opens := r.Method == http.MethodGet
 	if opens && !headers.Accepts(r.Header, "text", "event-stream") {
-		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list text/event-stream"))
+		s.refuse(w, r, http.StatusNotAcceptable, nil, invalid("Accept must list text/event-stream"))
 		return
 	}
-	se := s.sessionOf(w, r, nil, nil, s.noSession(w, nil))
+	se := s.sessionOf(w, r, nil, nil, s.noSession(w, r, nil))
 	if se == nil {
 		return
 	}
@@ -306,7 +307,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, se *session)
 	st, from := se.own, 0
 	if last := r.Header.Get(headers.LastEvent); last != "" {
 		if st, from = se.after(last); st == nil {
-			s.refuse(w, http.StatusBadRequest, nil, invalid("Last-Event-ID is unknown or too old"))
+			s.refuse(w, r, http.StatusBadRequest, nil, invalid("Last-Event-ID is unknown or too old"))
 			return
 		}
 		if st.complete(from) {
@@ -315,11 +316,11 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, se *session)
 		}
 	}
 	if !s.roomForStream(se.person) {
-		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)
+		s.refuse(w, r, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}
 	if err := st.takeOver(w, r, from); err != nil {
-		s.refuse(w, http.StatusInternalServerError, nil, mcp.Errorf(mcp.CodeInternal, "Internal error"))
+		s.refuse(w, r, http.StatusInternalServerError, nil, mcp.Errorf(mcp.CodeInternal, "Internal error"))
 		return
 	}
 	st.mu.Lock()

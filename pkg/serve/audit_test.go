@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/pkg/events/seal"
@@ -129,6 +130,35 @@ func TestTaskInRecord(t *testing.T) {
 	lines := recordedLines(t, record, "mcp_tool_call")
 	if lines[0].ID != lines[1].ID || lines[0].Data["interim"] != true || lines[1].Data["interim"] != nil {
 		t.Errorf("%+v", lines)
+	}
+}
+
+// AUD-3: a call has one line with its outcome, also if it could become a task, or ended while its client was asked.
+func TestOneOutcomeInRecord(t *testing.T) {
+	dir := t.TempDir()
+	record, gate := filepath.Join(dir, "audit.jsonl"), filepath.Join(dir, "gate")
+	c := start(t, files(t, map[string]string{
+		"tools/quick/tool.sh":        "exit 3",
+		"tools/quick/tool.meta.json": `{"name":"quick","description":"x","longRunning":{"after":1}}`,
+		"tools/ask/tool.sh": `printf '{"r":{"method":"roots/list"}}' >"$MCP_INPUT_DIR/tmp"` + "\n" +
+			`mv "$MCP_INPUT_DIR/tmp" "$MCP_INPUT_DIR/batch.request"` + "\n" + waitAt(gate) + "exit 4",
+	}), project.Env{"MCPBASH_AUDIT": record})
+	c.callFor(canAll, "quick")
+	r := asked(t, c.callFor(canAll, "ask"))
+	openGate(t, gate)
+	time.Sleep(200 * time.Millisecond) // usually the script has ended before the retry
+	answer := c.retry(r, "ask", "{}")
+	c.finish()
+	got := ""
+	lines := recordedLines(t, record, "mcp_tool_call")
+	for _, l := range lines {
+		got += fmt.Sprint(l.Target["name"], " ", l.Data["interim"], " ", l.Data["exit_status"], " ", l.Outcome, "; ")
+	}
+	if got != "quick <nil> 3 application_error; ask true <nil> success; ask <nil> 4 application_error; " {
+		t.Error(got)
+	}
+	if last := lines[len(lines)-1].ID; !strings.Contains(answer, `"mcpbash/requestId":"`+last+`"`) {
+		t.Error(last, answer)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/console"
@@ -128,6 +130,67 @@ func TestPendingBytes(t *testing.T) {
 	q.Wait()
 	if q.bytes != 0 || q.answered != 0 || q.running != 0 || !q.pool.idle() {
 		t.Errorf("left over: %+v", q)
+	}
+}
+
+// outcomes is a sink that keeps the ids of requests with their causes.
+type outcomes struct{ list []string }
+
+func (o *outcomes) Ready() error { return nil }
+
+func (o *outcomes) Emit(e *events.Event) error {
+	o.list = append(o.list, e.ID+" "+string(e.Cause))
+	return nil
+}
+
+// AUD-3: a request that is cancelled in the queue has a line.
+func TestCancelledInQueueIsRecorded(t *testing.T) {
+	q := newRequests(t, NewPool(&project.Limits{Concurrent: 1, Pending: 1 << 20}), io.Discard)
+	seen := &outcomes{}
+	q.Events = seen
+	first := newWork("1").schedule(t, q, Run)
+	for _, key := range []string{"2", "3"} {
+		w := newWork(key)
+		w.request.Event = &events.Event{ID: key, Began: time.Now()}
+		w.schedule(t, q, Queued)
+	}
+	q.Shared = true
+	w := newWork("4")
+	w.request.Event = &events.Event{ID: "4", Began: time.Now()}
+	ctx := q.Context
+	var end context.CancelFunc
+	q.Context, end = context.WithCancel(ctx)
+	w.schedule(t, q, Queued)
+	end()
+	w.request.Run()
+	q.Cancel("2")
+	q.CancelAll(ErrCancelled)
+	close(first.end)
+	q.Wait()
+	if got := strings.Join(seen.list, ", "); got != "4 cancelled, 2 cancelled, 3 cancelled" {
+		t.Error(got)
+	}
+	if q.bytes != 0 || !q.pool.idle() {
+		t.Errorf("left over: %+v", q)
+	}
+}
+
+// AUD-3: the time in the queue ends when the handler begins, also if another goroutine answers.
+func TestQueuedUntilHandler(t *testing.T) {
+	q := newRequests(t, NewPool(&project.Limits{Concurrent: 1, Pending: 1 << 20}), io.Discard)
+	q.Events = &outcomes{}
+	const work = 20 * time.Millisecond
+	r := newRequest("1", &output{}, func(_ context.Context, r *Request) (*Answer, error) {
+		time.Sleep(work)
+		r.HandOff(func(context.Context, *Request) (*Answer, error) { return Bytes(nil), nil })
+		return nil, ErrHandedOff
+	})
+	r.Event = &events.Event{Began: time.Now()}
+	q.Schedule(r)
+	r.Run()
+	q.Wait()
+	if w := &r.Event.Work; w.Took-w.Queued < work {
+		t.Errorf("%v of %v in the queue", w.Queued, w.Took)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // A Handler answers a request. The error is an [*mcp.Error] for the client. Any other error becomes "Internal error".
-// Next to an error, only the Work of the answer is used, and the answer may be nil.
+// Next to an error, only Work and Recorded of the answer are used, and the answer may be nil.
 type Handler = func(ctx context.Context, r *Request) (*Answer, error)
 
 // A Protocol is the handshake protocol or the stateless protocol. The server speaks both at once, and each request
@@ -180,12 +180,14 @@ func (r *Request) Lingers() bool {
 type Answer struct {
 	Size    int // approximately, in bytes
 	Append  func(dst []byte, extra mcp.Extra) []byte
-	Interim bool          // asks the client for input
-	Task    bool          // describes the task that the call has become
-	GoesOn  bool          // the call goes on, and has another answer
-	Open    bool          // there is no answer yet, and the request goes on without a slot
-	Work    *events.Work  // for the record; may be nil
-	TTL     time.Duration // how long a client may keep the result, if the method allows that
+	Interim bool         // asks the client for input
+	Task    bool         // describes the task that the call has become
+	GoesOn  bool         // the call goes on, and has another answer
+	Open    bool         // there is no answer yet, and the request goes on without a slot
+	Work    *events.Work // for the record; may be nil
+	// Recorded means that another request has the line of this answer.
+	Recorded bool
+	TTL      time.Duration // how long a client may keep the result, if the method allows that
 	// Done, if set, is called last. sent is false if the result was not queued, because the request
 	// was cancelled or timed out after its work.
 	Done func(sent bool)

@@ -68,7 +68,9 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 		defer time.AfterFunc(settings.Seconds(secs), func() { r.cancel(timedOut(secs)) }).Stop()
 	}
 	if r.Event != nil {
-		r.started = time.Now()
+		if r.started.IsZero() { // another goroutine can have started it
+			r.started = time.Now()
+		}
 		if r.requests.Events.Ready() != nil {
 			r.finish(nil, ErrUnrecorded)
 			return false
@@ -234,7 +236,7 @@ func (r *Request) limit() int {
 }
 
 // Render makes the result of an answer that cannot be sent yet, and releases everything that it
-// is made of, such as files.
+// is made of, such as files. Another request sends the result, so it gets the id of that request's event.
 func (r *Request) Render(a *Answer) (rendered *Answer, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -251,7 +253,23 @@ func (r *Request) Render(a *Answer) (rendered *Answer, err error) {
 	if cap(result) > len(result)+len(result)/8 {
 		result = bytes.Clone(result)
 	}
-	return Bytes(result), nil
+	rendered = Bytes(result)
+	if r.requests.Audit != nil && r.Event != nil {
+		rendered.Append = func(dst []byte, extra mcp.Extra) []byte {
+			meta := rawjson.Get(result, "_meta")
+			for _, m := range extra.Meta {
+				if m.Name == requestID {
+					meta = rawjson.With(meta, m.Name, m.Value)
+				}
+			}
+			return append(dst, rawjson.With(result, "_meta", meta)...)
+		}
+	}
+	if a.Work != nil {
+		work := *a.Work // without the event that it belongs to
+		rendered.Work = &work
+	}
+	return rendered, nil
 }
 
 func asError(err error) *mcp.Error {
@@ -281,7 +299,7 @@ func (r *Request) PrepareEvent() {
 // instead, if the event must be recorded and cannot be.
 func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	e := r.Event
-	if e == nil {
+	if e == nil || a != nil && a.Recorded {
 		return nil
 	}
 	if a != nil && a.Work != nil {
@@ -309,12 +327,15 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	return nil
 }
 
+// requestID is the member of _meta with the id of a request's event.
+const requestID = "mcpbash/requestId"
+
 // extra returns the members that the protocol adds to a result. If requests are recorded, it adds the id of the
 // request's event.
 func (r *Request) extra(a *Answer) mcp.Extra {
 	e := r.Protocol.Extra(r, a)
 	if r.requests.Audit != nil && r.Event != nil {
-		id := rawjson.Member{Name: "mcpbash/requestId", Value: rawjson.Quote(r.Event.ID)}
+		id := rawjson.Member{Name: requestID, Value: rawjson.Quote(r.Event.ID)}
 		e.Meta = append(slices.Clip(e.Meta), id)
 	}
 	return e

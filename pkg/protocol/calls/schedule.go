@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/events"
@@ -316,17 +317,38 @@ func (q *Requests) awaitTurn(r *Request) bool {
 	case <-r.Context.Done():
 	}
 	q.pool.mu.Lock()
-	defer q.pool.mu.Unlock()
-	if r.slot {
-		return true
-	}
-	if q.dequeue(r) { // the client has ended
+	hasSlot := r.slot
+	withdrawn := !hasSlot && q.withdraw(r) // the client has ended
+	if withdrawn {
 		delete(q.inFlight, r.Key)
-		q.forget(r)
-		r.Close()
-		q.pool.settle()
 	}
-	return false
+	q.pool.mu.Unlock()
+	if withdrawn {
+		q.abandon(r)
+	}
+	return hasSlot
+}
+
+// withdraw removes a request from its queue, unless it has begun. The caller then calls abandon, without the lock. The
+// lock is held.
+func (q *Requests) withdraw(r *Request) bool {
+	if r.began || !q.dequeue(r) {
+		return false
+	}
+	q.running++ // until it is recorded
+	return true
+}
+
+// abandon closes and records a request that did not begin.
+func (q *Requests) abandon(r *Request) {
+	r.Close()
+	r.started = time.Now()
+	r.record(nil, ErrCancelled, 0)
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	q.running--
+	q.forget(r)
+	q.pool.settle()
 }
 
 // settle starts waiting requests, and wakes all that wait for a change. The lock is held.
@@ -388,13 +410,10 @@ func (q *Requests) InUse(id jsonrpc.ID) bool {
 // Cancel ends the request with a key without an answer, and reports whether there is one.
 func (q *Requests) Cancel(key string) bool {
 	q.pool.mu.Lock()
-	r := q.inFlight[key]
+	r, withdrawn := q.inFlight[key], false
 	if r != nil {
 		delete(q.inFlight, key)
-		if !r.began && q.dequeue(r) {
-			q.forget(r)
-			q.pool.settle()
-		}
+		withdrawn = q.withdraw(r)
 	}
 	q.pool.mu.Unlock()
 	if r == nil {
@@ -402,23 +421,30 @@ func (q *Requests) Cancel(key string) bool {
 	}
 	r.Close()
 	r.cancel(ErrCancelled)
+	if withdrawn {
+		q.abandon(r)
+	}
 	return true
 }
 
 // CancelAll ends every request without an answer.
 func (q *Requests) CancelAll(cause error) {
+	var withdrawn []*Request
 	q.pool.mu.Lock()
-	defer q.pool.mu.Unlock()
 	for _, r := range q.inFlight {
 		r.Close()
 		r.cancel(cause)
 	}
 	for _, queue := range q.queues {
 		for _, r := range slices.Clone(queue) {
-			if !r.began && q.dequeue(r) {
-				q.forget(r)
+			if q.withdraw(r) {
+				withdrawn = append(withdrawn, r)
 			}
 		}
 	}
 	q.pool.settle()
+	q.pool.mu.Unlock()
+	for _, r := range withdrawn {
+		q.abandon(r)
+	}
 }

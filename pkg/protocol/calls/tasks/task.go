@@ -42,6 +42,7 @@ type task struct {
 
 	began, updated, ended time.Time
 	over                  bool
+	refused               bool // the last request behind the task did not begin, so it has no line in a record
 	cancelled             bool
 	fetched               bool // the client has got the answer
 	result                []byte
@@ -62,7 +63,7 @@ func originOf(r *calls.Request) origin { return origin{r.ID, r.Method, r.Params,
 // send starts a request of the call.
 func (x *task) send(params mcp.Params) {
 	x.mu.Lock()
-	if x.over {
+	if x.refused = x.over; x.over {
 		x.mu.Unlock()
 		return
 	}
@@ -79,7 +80,10 @@ func (x *task) send(params mcp.Params) {
 		go r.Run()
 	case calls.Queued:
 	default:
-		x.stop(mcp.Errorf(mcp.CodeInternal, "Too many queued requests"))
+		x.mu.Lock()
+		x.refused = true
+		x.mu.Unlock()
+		x.stop(mcp.Errorf(mcp.CodeInternal, "Too many queued requests").Because(mcp.CauseBusy))
 	}
 }
 
@@ -217,7 +221,7 @@ func (x *task) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 		asked := x.asked != nil
 		switch {
 		case x.over:
-			return x.outcome()
+			return x.recorded(x.outcome())
 		case asked && (!knows || first):
 			return x.pass(), nil
 		case due, asked, first && x.progress.value != "":
@@ -227,7 +231,19 @@ func (x *task) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 	})
 	if err != nil && ctx.Err() != nil {
 		x.stop(nil)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.recorded(a, err)
 	}
+	return a, err
+}
+
+// recorded marks an answer whose line belongs to the request behind the task. The lock is held.
+func (x *task) recorded(a *calls.Answer, err error) (*calls.Answer, error) {
+	if a == nil {
+		a = &calls.Answer{}
+	}
+	a.Recorded = !x.refused
 	return a, err
 }
 
@@ -261,7 +277,7 @@ func (x *task) pass() *calls.Answer {
 	x.attached = nil
 	x.client.table.expect(asked.state, x)
 	a := calls.Bytes(asked.result)
-	a.GoesOn = true
+	a.GoesOn, a.Recorded = true, true
 	a.Done = func(sent bool) {
 		if !sent && x.client.table.take(asked.state) != nil {
 			x.stop(nil)

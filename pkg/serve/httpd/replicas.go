@@ -76,17 +76,15 @@ func newReplicas(s *Server, handler http.Handler) *replicas {
 // meet returns a handler that begins channels, and gives all other requests to next.
 func (p *replicas) meet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == forward.Path {
-			p.begin(w, r)
-		} else {
+		if r.URL.Path != forward.Path || !p.begin(w, r) {
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// begin begins a channel. The request that it brings is pending from here on, so that the end of this replica waits for
-// it.
-func (p *replicas) begin(w http.ResponseWriter, r *http.Request) {
+// begin begins a channel, and returns false if the request does not ask for one with the proof of the key. The request
+// that the channel brings is pending from here on, so that the end of this replica waits for it.
+func (p *replicas) begin(w http.ResponseWriter, r *http.Request) bool {
 	s := p.server
 	s.pending.Add(1)
 	conn, err := p.Accept(w, r, s.Config.Server.Self().Process)
@@ -99,6 +97,7 @@ func (p *replicas) begin(w http.ResponseWriter, r *http.Request) {
 	if err == nil && !p.channels.add(conn) {
 		s.arrived(c)
 	}
+	return err != channel.ErrNoProof
 }
 
 // channels is a [net.Listener] whose connections are the channels that other replicas begin.

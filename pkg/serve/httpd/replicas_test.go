@@ -212,6 +212,29 @@ func TestNoReplica(t *testing.T) {
 	}
 }
 
+// H-207: no request hides in one for a channel, and such a request needs a credential like any other.
+func TestNoReplicaForStrangers(t *testing.T) {
+	a := serve(t, nil, nil, withGate, replica(1))
+	for _, test := range []struct {
+		line string
+		want int
+	}{{"", 401}, {bearer("ada") + "\r\n", 404}} {
+		c, answers := a.raw("GET /replica HTTP/1.1\r\nHost: localhost\r\n" + test.line + "Content-Length: 40\r\n" +
+			"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		defer c.Close()
+		r, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text(t, r); r.StatusCode != test.want || !r.Close {
+			t.Errorf("%q: %s, closes: %t", test.line, r.Status, r.Close)
+		}
+		if r, err := http.ReadResponse(answers, nil); err == nil {
+			t.Errorf("%q: another answer: %s", test.line, r.Status)
+		}
+	}
+}
+
 // at returns a session of another replica, for requests to this one.
 func (s *testServer) at(se *testSession) *testSession { return &testSession{s, se.id, se.revision} }
 

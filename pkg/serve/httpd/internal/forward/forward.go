@@ -180,12 +180,11 @@ func greet(conn net.Conn, host, hello string) (answer string, err error) {
 // maxGreeting limits the answer to a hello, in bytes.
 const maxGreeting = 4 << 10
 
-// Accept answers a request that begins a channel to this process, and returns the channel. For any other request it
-// answers 404.
+// Accept answers a request that begins a channel to this process, and returns the channel. It does not answer any other
+// request: the error is [channel.ErrNoProof].
 func (f *Forwarder) Accept(w http.ResponseWriter, r *http.Request, self channel.Process) (net.Conn, error) {
 	answer, connect, ok := f.keys.Answer(self, r.Header.Get(helloHeader))
 	if !ok || r.Method != http.MethodGet || !ascii.EqualFold(r.Header.Get("Upgrade"), protocol) {
-		http.NotFound(w, r)
 		return nil, channel.ErrNoProof
 	}
 	conn, buffered, err := http.NewResponseController(w).Hijack()

@@ -106,9 +106,10 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 
 func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	r.RemoteAddr = g.Proxies.Client(r) // everything that counts or logs an address uses this one
-	if len(r.TransferEncoding) > 0 && !r.ProtoAtLeast(2, 0) {
+	if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
 		// net/http dropped the Content-Length, and a proxy in front may have used it to find the end of the body. So
-		// the bytes that follow must not be read as a request (RFC 9112, 6.3).
+		// the bytes that follow must not be read as a request (RFC 9112, 6.3). Of a request of HTTP/1.0, net/http drops
+		// the Transfer-Encoding instead, without a trace.
 		w.Header()["Connection"] = []string{"close"}
 	}
 	if e := g.place(r); e != nil {

@@ -588,6 +588,9 @@ func TestSmuggling(t *testing.T) {
 		"TE with a tab": {post + "Transfer-Encoding:\tchunked, identity\r\n\r\n0\r\n\r\n" + hidden, []int{501}},
 		"TE of HTTP/1.0": {"POST /mcp HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + hidden,
 			[]int{200}},
+		"TE of a kept HTTP/1.0": {"POST /mcp HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\n" +
+			"Transfer-Encoding: chunked\r\n\r\n" + hidden, []int{200}},
+		"TE of HTTP/2":      {"PRI * HTTP/2.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + hidden, []int{400}},
 		"space before :":    {post + "Content-Length : 40\r\n\r\n" + hidden, []int{400}},
 		"bare CR":           {post + "X: a\rContent-Length: 40\r\n\r\n" + hidden, []int{400}},
 		"NUL":               {post + "X: a\x00b\r\n\r\n" + hidden, []int{400}},

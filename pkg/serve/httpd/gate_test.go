@@ -5,6 +5,7 @@ package httpd
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -278,6 +279,38 @@ func TestRefusalsInRecord(t *testing.T) {
 		}
 	}
 }
+
+// AUD-3: the record has the refusals at other paths than the endpoint, before they are answered.
+func TestPathsInRecord(t *testing.T) {
+	recorded := make(targets, 10)
+	s := serve(t, nil, nil, withGate, func(c *Config) {
+		config := c.Server.Config
+		config.Events = recorded
+		c.Server = protocol.NewServer(config)
+	})
+	for request, want := range map[string]string{
+		"GET /": "404 GET / not_found", "GET /replica": "404 GET /replica not_found", "GET /healthz": "200",
+		"POST /readyz": "405 POST /readyz invalid_request", "PUT /mcp": "405 PUT /mcp invalid_request",
+	} {
+		got := fmt.Sprint(s.do(t.Context(), request, "", bearer("ada")).StatusCode)
+		for range len(recorded) {
+			got += " " + <-recorded
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", request, got, want)
+		}
+	}
+}
+
+// targets is a record of refused requests, as texts.
+type targets chan string
+
+func (c targets) Emit(e *events.Event) error {
+	c <- fmt.Sprint(e.Target.Method, " ", e.Target.Name, " ", e.Cause)
+	return nil
+}
+
+func (targets) Ready() error { return nil }
 
 // counts is a record of the numbers of refusals.
 type counts chan int

@@ -55,7 +55,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	case "/readyz":
 		s.health(w, r, s.unready())
 	default:
-		http.NotFound(w, r)
+		s.refusePath(w, r, http.StatusNotFound, mcp.CauseNotFound, "404 page not found")
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *Server) unready() string {
 func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		s.refusePath(w, r, http.StatusMethodNotAllowed, mcp.CauseInvalid, "method not allowed")
 		return
 	}
 	w.Header()["Cache-Control"] = s.values.noStore
@@ -112,6 +112,12 @@ func (s *Server) refuseUnread(w http.ResponseWriter, r *http.Request, status int
 	s.announceEnd(w.Header())
 	s.recordRefusal(w, r, nil, e.Why(), e.Code)
 	refuse.Write(w, r, status, nil, e)
+}
+
+// refusePath answers a request for another path than the endpoint, with a line of text.
+func (s *Server) refusePath(w http.ResponseWriter, r *http.Request, status int, cause mcp.Cause, line string) {
+	s.recordRefusal(w, r, nil, cause, 0)
+	refuse.Text(w, r, status, line)
 }
 
 func invalid(reason string) *mcp.Error {

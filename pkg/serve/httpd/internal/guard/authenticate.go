@@ -11,7 +11,9 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/serve/httpd/internal/refuse"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // maxToken limits the length of a token, in bytes.
@@ -36,7 +38,8 @@ func (g *Guard) authenticate(r *http.Request) (*auth.Identity, *refusal) {
 			g.log(r, e)
 		}
 		if wait > 0 {
-			return nil, &refusal{status: http.StatusTooManyRequests, reason: "too many failed attempts", retry: wait}
+			return nil, &refusal{status: http.StatusTooManyRequests, cause: mcp.CauseCredential,
+				reason: "too many failed attempts", retry: wait}
 		}
 	} else if e.Kind == auth.Unavailable {
 		g.log(r, e)
@@ -135,14 +138,14 @@ const retryUnavailable = 5 * time.Second
 
 // refusal returns the response for an error of authentication (RFC 6750, 3.1).
 func (g *Guard) refusal(e *auth.Error) *refusal {
-	out := &refusal{status: http.StatusUnauthorized, reason: e.Reason}
+	out := &refusal{status: http.StatusUnauthorized, cause: mcp.CauseCredential, reason: e.Reason}
 	switch e.Kind {
 	case auth.Missing:
 		out.challenge = g.challenge("", "", g.Resource.scopes())
 	case auth.Malformed:
 		out.status, out.challenge = http.StatusBadRequest, g.challenge("invalid_request", e.Reason, nil)
 	case auth.Unavailable:
-		out.status, out.retry = http.StatusServiceUnavailable, retryUnavailable
+		out.status, out.retry, out.cause = http.StatusServiceUnavailable, retryUnavailable, mcp.CauseInternal
 	default:
 		out.challenge = g.challenge("invalid_token", e.Reason, g.Resource.scopes())
 	}
@@ -211,8 +214,9 @@ func (s *Resource) scopes() []string {
 	return s.Scopes
 }
 
-// serve answers a request for the description, and reports whether it was one.
-func (s *Resource) serve(w http.ResponseWriter, r *http.Request) bool {
+// describe answers a request for the description of the server, and reports whether it was one.
+func (g *Guard) describe(w http.ResponseWriter, r *http.Request) bool {
+	s := g.Resource
 	rest, found := strings.CutPrefix(r.URL.Path, wellKnown)
 	rest = strings.TrimSuffix(rest, "/")
 	if s == nil || !found || rest != "" && rest != strings.TrimSuffix(s.URL.Path, "/") && rest != "/mcp" {
@@ -221,7 +225,8 @@ func (s *Resource) serve(w http.ResponseWriter, r *http.Request) bool {
 	h := w.Header()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		g.record(w, r, mcp.CauseInvalid)
+		refuse.Text(w, r, http.StatusMethodNotAllowed, "method not allowed")
 		return true
 	}
 	var b rawjson.Builder

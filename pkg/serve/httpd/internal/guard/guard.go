@@ -113,12 +113,12 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 		w.Header()["Connection"] = []string{"close"}
 	}
 	if e := g.place(r); e != nil {
-		g.refuse(w, r, e, mcp.CauseOrigin)
+		g.refuse(w, r, e)
 		return
 	}
 	switch {
 	case g.cors(w, r): // answered
-	case g.Resource.serve(w, r):
+	case g.describe(w, r): // answered
 	case isProbe(r):
 		next.ServeHTTP(w, r)
 	default:
@@ -130,7 +130,7 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	identity, e := g.authenticate(r)
 	if e != nil {
-		g.refuse(w, r, e, mcp.CauseCredential)
+		g.refuse(w, r, e)
 		return
 	}
 	if identity != nil {
@@ -144,7 +144,7 @@ func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handle
 func (g *Guard) Count(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	key := g.clientOf(r)
 	if e := g.begin(key); e != nil {
-		g.refuse(w, r, e, mcp.CauseRate)
+		g.refuse(w, r, e)
 		return
 	}
 	defer g.end(key)
@@ -154,15 +154,14 @@ func (g *Guard) Count(w http.ResponseWriter, r *http.Request, next http.Handler)
 // A refusal is the response to a request that does not reach the endpoint.
 type refusal struct {
 	status    int
+	cause     mcp.Cause // for the record
 	reason    string
 	retry     time.Duration // 0: no Retry-After
 	challenge string        // the value of WWW-Authenticate, or ""
 }
 
-func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal, cause mcp.Cause) {
-	if g.Refused != nil {
-		g.Refused(w, r, cause)
-	}
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal) {
+	g.record(w, r, e.cause)
 	h := w.Header()
 	if e.retry > 0 {
 		h.Set("Retry-After", fmt.Sprint(int((e.retry+time.Second-1)/time.Second)))
@@ -171,6 +170,12 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal, cause
 		h.Set("WWW-Authenticate", e.challenge)
 	}
 	refuse.Write(w, r, e.status, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason))
+}
+
+func (g *Guard) record(w http.ResponseWriter, r *http.Request, cause mcp.Cause) {
+	if g.Refused != nil {
+		g.Refused(w, r, cause)
+	}
 }
 
 // clientOf returns a key for the client that a request counts for. The key is the owner of the identity, or the
@@ -200,11 +205,14 @@ func remote(r *http.Request) string {
 func (g *Guard) place(r *http.Request) *refusal {
 	switch {
 	case r.URL.Host != "" || r.URL.Scheme != "" || !strings.HasPrefix(r.RequestURI, "/"):
-		return &refusal{status: http.StatusBadRequest, reason: "the target of the request must be a path"}
+		return &refusal{status: http.StatusBadRequest, cause: mcp.CauseInvalid,
+			reason: "the target of the request must be a path"}
 	case !isProbe(r) && !g.hostAllowed(r.Host):
-		return &refusal{status: http.StatusForbidden, reason: "this Host is not allowed; see --allow-host"}
+		return &refusal{status: http.StatusForbidden, cause: mcp.CauseOrigin,
+			reason: "this Host is not allowed; see --allow-host"}
 	case !g.originAllowed(r):
-		return &refusal{status: http.StatusForbidden, reason: "this Origin is not allowed; see --allow-origin"}
+		return &refusal{status: http.StatusForbidden, cause: mcp.CauseOrigin,
+			reason: "this Origin is not allowed; see --allow-origin"}
 	}
 	return nil
 }

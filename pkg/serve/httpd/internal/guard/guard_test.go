@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/proxies"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/text/weburl"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 const secret = "a-very-secret-token"
@@ -97,6 +99,38 @@ func TestNoAuthentication(t *testing.T) {
 	newGuard(t, Config{Local: true})
 	newGuard(t, Config{Auth: &tokens{}})
 	newGuard(t, Config{Certificates: true})
+}
+
+// AUD-5: the cause of a refusal depends on whose fault it is: the client's or the server's.
+func TestCauses(t *testing.T) {
+	var got []mcp.Cause
+	g := newGuard(t, Config{
+		Local: true, Auth: &tokens{}, Resource: resource(t), Limits: Limits{Requests: 1, ClientRequests: 1, Failures: 1},
+		Refused: func(_ http.ResponseWriter, _ *http.Request, cause mcp.Cause) { got = append(got, cause) },
+	})
+	ada := "Bearer " + secret + "-ada"
+	running := g.begin("other")
+	for _, test := range []struct {
+		target string
+		header []string
+		want   mcp.Cause
+	}{
+		{"http://localhost/mcp", nil, mcp.CauseInvalid}, {"/mcp", []string{"Host", "evil.example"}, mcp.CauseOrigin},
+		{"/mcp", []string{"Origin", "http://evil.example"}, mcp.CauseOrigin}, {wellKnown, nil, mcp.CauseInvalid},
+		{"/mcp", nil, mcp.CauseCredential}, {"/mcp", []string{"Authorization", "Bearer x"}, mcp.CauseCredential},
+		{"/mcp", []string{"Authorization", "Bearer x"}, mcp.CauseCredential},
+		{"/mcp", []string{"Authorization", "Bearer down"}, mcp.CauseInternal},
+		{"/mcp", []string{"Authorization", ada}, mcp.CauseBusy},
+	} {
+		got = nil
+		if w := ask(g, "POST", test.target, test.header...); w.Code < 400 || !slices.Equal(got, []mcp.Cause{test.want}) {
+			t.Errorf("%s %q: %d %q, want %s", test.target, test.header, w.Code, got, test.want)
+		}
+	}
+	g.Limits.Requests = 0
+	if e := g.begin("other"); running != nil || e == nil || e.cause != mcp.CauseRate {
+		t.Error(running, e)
+	}
 }
 
 // H-202, H-203, H-205: a web page reaches no server of this machine.

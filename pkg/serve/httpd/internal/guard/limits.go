@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Limits are the bounds for clients. 0 means no bound, unless noted.
@@ -34,8 +35,8 @@ func (g *Guard) begin(key string) *refusal {
 	l := &g.Limits
 	if n := g.running.Add(1); l.Requests > 0 && n > int64(l.Requests) {
 		g.running.Add(-1)
-		return &refusal{status: http.StatusServiceUnavailable, reason: "the server has too many requests",
-			retry: retryBusy}
+		return &refusal{status: http.StatusServiceUnavailable, cause: mcp.CauseBusy,
+			reason: "the server has too many requests", retry: retryBusy}
 	}
 	if key == "" {
 		return nil
@@ -52,7 +53,7 @@ func (g *Guard) begin(key string) *refusal {
 		return nil
 	}
 	g.running.Add(-1)
-	return &refusal{status: http.StatusTooManyRequests, reason: reason, retry: wait}
+	return &refusal{status: http.StatusTooManyRequests, cause: mcp.CauseRate, reason: reason, retry: wait}
 }
 
 // end counts a request that ends.

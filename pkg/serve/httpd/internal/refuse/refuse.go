@@ -25,14 +25,23 @@ const (
 // Closing a connection with unread input resets it, and the client may lose the answer. So after the answer Write
 // reads the rest of the body. It gives up after a few seconds.
 func Write(w http.ResponseWriter, r *http.Request, status int, id jsonrpc.ID, e *mcp.Error) {
-	content, h := jsonrpc.AppendError(nil, id, e.AppendJSON), w.Header()
+	write(w, r, status, "application/json", jsonrpc.AppendError(nil, id, e.AppendJSON))
+}
+
+// Text is [Write] with a line of text, for a request to another path than the endpoint.
+func Text(w http.ResponseWriter, r *http.Request, status int, line string) {
+	write(w, r, status, "text/plain; charset=utf-8", []byte(line+"\n"))
+}
+
+func write(w http.ResponseWriter, r *http.Request, status int, media string, content []byte) {
+	h := w.Header()
 	if (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) && h["Retry-After"] == nil {
 		h.Set("Retry-After", "1")
 	}
 	if r != nil && (r.ContentLength < 0 || r.ContentLength > shortBody) {
 		h.Set("Connection", "close")
 	}
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", media)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	w.WriteHeader(status)

@@ -218,7 +218,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *bo
 	p.owner = c.owner
 	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
 	if p.lasting = m.Method == subscribe.MethodListen; p.lasting {
-		if !s.roomForStream(c.owner) {
+		if !s.roomForStream(c.owner, nil) {
 			s.refuse(w, r, http.StatusServiceUnavailable, m, errStreams)
 			return
 		}

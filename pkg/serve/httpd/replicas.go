@@ -209,7 +209,7 @@ func copyAnswer(w http.ResponseWriter, answer *http.Response) error {
 // passStream is passOn for a GET. Its stream has the limits of a stream of this replica, and does not count as a
 // request.
 func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.Owner, gone func()) {
-	if !s.roomForStream(auth.IdentityOf(r.Context()).Owner()) {
+	if !s.roomForStream(auth.IdentityOf(r.Context()).Owner(), nil) {
 		s.refuse(w, r, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}

@@ -315,7 +315,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request, se *session)
 			return
 		}
 	}
-	if !s.roomForStream(se.person) {
+	if !s.roomForStream(se.person, st) {
 		s.refuse(w, r, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}

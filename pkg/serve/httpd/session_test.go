@@ -405,6 +405,11 @@ func TestSessionLimits(t *testing.T) {
 	if listening.server() == nil {
 		t.Error("a session with a stream ended")
 	}
+	again := listening.listen() // H-40: it replaces the first stream, also at the limit
+	if got := stream.next(); got != "" {
+		t.Error(got)
+	}
+	stream = again
 	listening.request(t.Context(), "DELETE", "")
 	if got := stream.next(); got != "" {
 		t.Error(got)

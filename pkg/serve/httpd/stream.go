@@ -304,9 +304,11 @@ func (st *stream) left(gone func()) {
 	}
 }
 
-// roomForStream reports whether another stream of a person may stay open.
-func (s *Server) roomForStream(person string) bool {
+// roomForStream reports whether another stream of a person may stay open. st is a stream whose connection it replaces,
+// if it has one, or nil.
+func (s *Server) roomForStream(person string, st *stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.closing && !s.persons.streams.Full(person, s.limits.streams)
+	_, replaces := s.streams[st]
+	return !s.closing && (replaces || !s.persons.streams.Full(person, s.limits.streams))
 }

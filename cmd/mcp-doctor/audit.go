@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -47,10 +48,10 @@ func auditCommand() *cli.Command {
 writes a record if that variable is set. Standard input may be a log: other lines are left out, and so is the text before
 an event.`,
 		Exits:    []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "a record cannot be read, or was changed"}},
-		Run:      func(s cli.Streams, operands []string) error { return o.run(s, operands) },
 		Commands: []*cli.Command{keygenCommand()},
 	}
 	f := &c.Flags
+	c.Run = func(s cli.Streams, operands []string) error { return o.run(s, operands, f.Empty()) }
 	f.String(&o.Tool, "tool", "NAME", "only this tool, prompt or URI; * stands for any text")
 	f.String(&o.Caller, "caller", "NAME", "only this user or client; * stands for any text")
 	f.One(&o.outcome, "outcome", "OUTCOME", []string{"success", "denied", "failure", "error", "application_error"},
@@ -61,11 +62,20 @@ an event.`,
 	f.Bool(&o.summary, "summary", "count the requests of each tool and caller")
 	f.Bool(&o.html, "html", "print a page for a browser: a timeline, a summary, and the most interesting requests")
 	f.Bool(&o.verify, "verify", "check the chain of hashes, and print the first line that is wrong")
-	f.String(&o.head, "head", "HASH", "with --verify: a hash of --verify that was kept elsewhere; a line must have it")
+	f.Func("head", "HASH", "with --verify: a hash of --verify that was kept elsewhere; a line must have it", o.hash)
 	f.String(&o.key, "key", "FILE", "with --verify: the key that keygen printed, or - for standard input; the records "+
 		"must be all of one server").Completes(cli.Files)
 	f.JSON(&o.json)
 	return c
+}
+
+// hash parses the hash of the option --head.
+func (o *auditOptions) hash(text string) *cli.Error {
+	o.head = strings.ToLower(strings.TrimSpace(text))
+	if b, err := hex.DecodeString(o.head); err != nil || len(b) != len(events.Hash{}) {
+		return cli.Usagef("--head must be a hash that --verify printed, with 64 digits and letters: %s", cli.Line(text))
+	}
+	return nil
 }
 
 // since parses the time of the option.
@@ -83,8 +93,10 @@ func (o *auditOptions) since(text string) *cli.Error {
 	return cli.Usagef("--since must be a time such as 2026-11-28 or 90m: %s", cli.Line(text))
 }
 
-func (o *auditOptions) run(s cli.Streams, operands []string) error {
+func (o *auditOptions) run(s cli.Streams, operands []string, empty string) error {
 	switch {
+	case empty != "": // a variable that is not set would select everything, or check nothing
+		return cli.Usagef("the value of --%s is empty", empty)
 	case (o.head != "" || o.key != "") && !o.verify:
 		return cli.Usagef("--head and --key need --verify")
 	case o.key == "-" && slices.Contains(operands, "-"):
@@ -110,7 +122,10 @@ func (o *auditOptions) run(s cli.Streams, operands []string) error {
 		}
 		records = append(records, found...)
 	}
+	records = audit.Distinct(records)
 	switch {
+	case o.head != "" && len(records) > 1:
+		return cli.Usagef("--head is the hash of one record, and there are %d: name the file", len(records))
 	case o.verify:
 		return o.check(s, records)
 	case o.follow:

@@ -64,6 +64,40 @@ func Find(path string) ([]Record, error) {
 	return records, nil
 }
 
+// Distinct returns each record once, without ended files of other ones: a shell that expands * names all of them.
+func Distinct(records []Record) (distinct []Record) {
+	named, taken := map[string]bool{}, map[string]bool{}
+	for _, r := range records {
+		named[place(r.Name)] = true
+	}
+	for _, r := range records {
+		at := place(r.Name)
+		dir, name := filepath.Split(at)
+		stem := strings.TrimSuffix(name, filepath.Ext(name))
+		info, err := os.Stat(at)
+		isEnded := err == nil && named[filepath.Join(dir, stem)] && len(ended(stem, fs.FileInfoToDirEntry(info))) > 0
+		if !isEnded && !taken[at] {
+			distinct = append(distinct, r)
+		}
+		taken[at] = true
+	}
+	return distinct
+}
+
+// place returns the same path for a file, however it was named.
+func place(path string) string {
+	if path == "-" {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
 // open opens the last file of a record, and returns the names of the files before it.
 func open(path string) (last *os.File, before []string, err error) {
 	for {

@@ -127,6 +127,24 @@ func TestNoLastFile(t *testing.T) {
 	}
 }
 
+// AUD-30: a file that is named several times, or as an ended file of another record, is read once.
+func TestDistinct(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.jsonl", "a.jsonl.000001", "a.jsonl.000002", "b.jsonl.000001", "b.jsonl.1"} {
+		write(t, filepath.Join(dir, name), "")
+	}
+	t.Chdir(dir)
+	var names []Record
+	for _, name := range []string{"-", "a.jsonl.000002", "a.jsonl", "a.jsonl.000001", "b.jsonl.000001", "b.jsonl.1", "./a.jsonl",
+		filepath.Join(dir, "a.jsonl"), "-"} {
+		names = append(names, Record{name})
+	}
+	want := []Record{{"-"}, {"a.jsonl"}, {"b.jsonl.000001"}, {"b.jsonl.1"}}
+	if got := Distinct(names); !slices.Equal(got, want) {
+		t.Error(got)
+	}
+}
+
 // AUD-30: a log on standard input is followed to its end, or until the context ends while no line arrives.
 func TestFollowLog(t *testing.T) {
 	r := &Record{"-"}

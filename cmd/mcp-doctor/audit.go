@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +57,8 @@ an event.`,
 	f.String(&o.Caller, "caller", "NAME", "only this user or client; * stands for any text")
 	f.One(&o.outcome, "outcome", "OUTCOME", []string{"success", "denied", "failure", "error", "application_error"},
 		"only requests that ended so")
-	f.Func("since", "TIME", "only later lines: 2026-11-28, 2026-11-28T09:00:00Z, or 90m before now", o.since)
+	f.Func("since", "TIME", "only later lines: a time such as 2026-11-28 or 2026-11-28T09:00:00Z, or 90m, 24h or 7d before "+
+		"now", o.since)
 	f.Bool(&o.All, "all", "also lines that are not about a request, such as seals")
 	f.Bool(&o.follow, "follow", "also print lines that are written from now on, until a signal")
 	f.Bool(&o.summary, "summary", "count the requests of each tool and caller")
@@ -78,19 +80,29 @@ func (o *auditOptions) hash(text string) *cli.Error {
 	return nil
 }
 
-// since parses the time of the option.
+// since parses the time of the option: a duration before now, or a time in one of the forms that audit prints.
 func (o *auditOptions) since(text string) *cli.Error {
-	if d, err := time.ParseDuration(text); err == nil {
-		o.Since = time.Now().Add(-d)
+	ago, err := time.ParseDuration(text)
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		if number, found := strings.CutSuffix(text, unit); found {
+			var n uint64
+			n, err = strconv.ParseUint(number, 10, 13) // more weeks would exceed a Duration
+			ago = time.Duration(n) * time.Duration(days) * 24 * time.Hour
+		}
+	}
+	if err == nil && ago >= 0 {
+		o.Since = time.Now().Add(-ago)
 		return nil
 	}
-	for _, form := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(form, text, time.Local); err == nil {
+	for _, form := range []string{
+		time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
+	} {
+		if t, err := time.ParseInLocation(form, strings.Replace(text, " ", "T", 1), time.Local); err == nil {
 			o.Since = t
 			return nil
 		}
 	}
-	return cli.Usagef("--since must be a time such as 2026-11-28 or 90m: %s", cli.Line(text))
+	return cli.Usagef("--since must be a time such as 2026-11-28, 2026-11-28T09:00, 90m or 7d: %s", cli.Line(text))
 }
 
 func (o *auditOptions) run(s cli.Streams, operands []string, empty string) error {

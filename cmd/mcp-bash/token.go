@@ -43,7 +43,12 @@ name.
 
 The caller sends the token in each request: "Authorization: Bearer TOKEN". Scripts get CALLER as the name of the
 client.`,
-		Run: func(s cli.Streams, operands []string) error { return createToken(s, o, operands[0]) },
+	}
+	create.Run = func(s cli.Streams, operands []string) error {
+		if name := create.Flags.Empty(); name != "" { // a variable that is not set must not make a token without an end
+			return cli.Usagef("the value of --%s is empty", name)
+		}
+		return createToken(s, o, operands[0])
 	}
 	create.Flags.String(&o.expires, "expires", "WHEN", "the end: days, weeks or hours from now (90d, 12w, 8h), a date "+
 		"(2027-01-31) or a time (2027-01-31T12:00:00Z)")

@@ -240,9 +240,16 @@ func TestNoLogins(t *testing.T) {
 	}
 }
 
-// CLI-1164: cells stay on one line, and rows fit the terminal.
+// CLI-1164: cells stay on one line, and rows fit the terminal. A long cell does not hide the cells after it.
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
+	Table{{"TIME", "WHAT", "OUTCOME"}, {"1", strings.Repeat("w", 900), "denied"}, {"2", "hello", "success"}}.Print(&out)
+	const what = 80 - len("TIME  ") - len("  success")
+	if want := fmt.Sprintf("TIME  %-*s  OUTCOME\n1     %s…  denied\n2     %-*s  success\n", what, "WHAT",
+		strings.Repeat("w", what-1), what, "hello"); out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+	out.Reset()
 	Table{{"NAME", "ABOUT"}, {"a\nb\tc", strings.Repeat("é", 90)}, {"long name", ""}}.Print(&out)
 	want := "NAME       ABOUT\na\\nb\\tc    " + strings.Repeat("é", 68) + "…\nlong name\n"
 	if out.String() != want {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,7 +17,11 @@ import (
 // A Table has rows for a terminal. The first row has the names of the columns.
 type Table [][]string
 
-// Print writes the table. Rows are cut at the right edge of the terminal.
+// narrow is the width that a column keeps, so that its cells can still be read: that of a time, and one more.
+const narrow = 20
+
+// Print writes the table. If rows do not fit the terminal, the widest columns are cut first. So one long text does not
+// hide the columns after it. Then rows are cut at the right edge.
 func (t Table) Print(w io.Writer) {
 	var widths []int
 	for _, row := range t {
@@ -28,10 +33,17 @@ func (t Table) Print(w io.Writer) {
 		}
 	}
 	columns := Width(w, 80)
+	total := 0
+	for _, width := range widths {
+		total += width + 2
+	}
+	for ; total-2 > columns && slices.Max(widths) > narrow; total-- {
+		widths[slices.Index(widths, slices.Max(widths))]--
+	}
 	for _, row := range t {
 		line := ""
 		for i, cell := range row {
-			line += Pad(Line(cell), widths[i]+2)
+			line += Pad(Cut(Line(cell), widths[i]), widths[i]+2)
 		}
 		fmt.Fprintf(w, "%s\n", Cut(strings.TrimRight(line, " "), columns))
 	}

@@ -57,8 +57,8 @@ an event.`,
 	f.String(&o.Caller, "caller", "NAME", "only this user or client; * stands for any text")
 	f.One(&o.outcome, "outcome", "OUTCOME", []string{"success", "denied", "failure", "error", "application_error"},
 		"only requests that ended so")
-	f.Func("since", "TIME", "only later lines: a time such as 2026-11-28 or 2026-11-28T09:00:00Z, or 90m, 24h or 7d before "+
-		"now", o.since)
+	f.Func("since", "TIME", "only later lines: 2026-11-28, 2026-11-28T09:00, 2026-11-28T09:00:00Z, or 90m, 24h or 7d "+
+		"before now", o.since)
 	f.Bool(&o.All, "all", "also lines that are not about a request, such as seals")
 	f.Bool(&o.follow, "follow", "also print lines that are written from now on, until a signal")
 	f.Bool(&o.summary, "summary", "count the requests of each tool and caller")

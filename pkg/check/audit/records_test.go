@@ -135,8 +135,10 @@ func TestDistinct(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var names []Record
-	for _, name := range []string{"-", "a.jsonl.000002", "a.jsonl", "a.jsonl.000001", "b.jsonl.000001", "b.jsonl.1", "./a.jsonl",
-		filepath.Join(dir, "a.jsonl"), "-"} {
+	for _, name := range []string{
+		"-", "a.jsonl.000002", "a.jsonl", "a.jsonl.000001", "b.jsonl.000001", "b.jsonl.1", "./a.jsonl",
+		filepath.Join(dir, "a.jsonl"), "-",
+	} {
 		names = append(names, Record{name})
 	}
 	want := []Record{{"-"}, {"a.jsonl"}, {"b.jsonl.000001"}, {"b.jsonl.1"}}

@@ -141,7 +141,7 @@ func (o *auditOptions) run(s cli.Streams, operands []string, empty string) error
 	case o.verify:
 		return o.check(s, records)
 	case o.follow:
-		return o.watch(s, records)
+		return o.watch(s, operands, records)
 	}
 	return o.show(s, records)
 }
@@ -203,39 +203,50 @@ func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 	return nil
 }
 
-// watch prints the chosen lines of records as they are written, until a signal.
-func (o *auditOptions) watch(s cli.Streams, records []audit.Record) error {
+// watch prints the chosen lines of records as they are written, until a signal. A server that starts later begins
+// another record in its folder.
+func (o *auditOptions) watch(s cli.Streams, operands []string, records []audit.Record) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	var running sync.WaitGroup
-	var out sync.Mutex
-	errs := make([]error, len(records))
-	for i := range records {
-		running.Go(func() {
-			var next int64 // number of the next line
-			errs[i] = records[i].Follow(ctx, s.In, func(e *trail.Entry) error {
-				if gone := e.Link.Seq - next; next > 0 && gone > 0 && records[i].Name != "-" {
+	var mu sync.Mutex // of out and errs
+	var errs []error
+	follow := func(r audit.Record) {
+		var next int64 // number of the next line
+		err := r.Follow(ctx, s.In, func(e *trail.Entry) error {
+			switch gone := e.Link.Seq - next; {
+			case r.Name == "-":
+			case e.Broken != nil:
+				cli.Printf(s.Err, "audit: %s: a line is no event; run mcp-bash audit --verify\n", cli.Line(r.Name))
+				next++
+			default:
+				if next > 0 && gone > 0 {
 					cli.Printf(s.Err, "audit: %s: missing lines: %d; their file was removed before it was read\n",
-						cli.Line(records[i].Name), gone)
+						cli.Line(r.Name), gone)
 				}
-				if e.Broken == nil {
-					next = e.Link.Seq + 1
-				}
-				if !o.Has(e) {
-					return nil
-				}
-				line := string(e.Raw)
-				if cli.IsTerminal(s.Out) && !o.json {
-					line = strings.Join(audit.Row(e), "  ")
-				}
-				out.Lock()
-				defer out.Unlock()
-				_, err := cli.Printf(s.Out, "%s\n", line)
-				return err
-			})
-			stop()
+				next = e.Link.Seq + 1
+			}
+			if !o.Has(e) {
+				return nil
+			}
+			line := string(e.Raw)
+			if cli.IsTerminal(s.Out) && !o.json {
+				line = strings.Join(audit.Row(e), "  ")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			_, err := cli.Printf(s.Out, "%s\n", line)
+			return err
 		})
+		stop()
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
 	}
+	for _, r := range records {
+		running.Go(func() { follow(r) })
+	}
+	audit.Begun(ctx, operands, records, func(r audit.Record) { running.Go(func() { follow(r) }) })
 	running.Wait()
 	return errors.Join(errs...)
 }

@@ -193,6 +193,30 @@ func (r *Record) Follow(ctx context.Context, stdin io.Reader, each func(*trail.E
 	return err
 }
 
+// Begun calls each with every record that servers begin in folders, apart from the known ones, until ctx ends.
+func Begun(ctx context.Context, paths []string, known []Record, each func(Record)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pollEvery):
+		}
+		all := slices.Clone(known)
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				found, _ := Find(path) // a folder that cannot be read now has no new record
+				all = append(all, found...)
+			}
+		}
+		for _, r := range Distinct(all) {
+			if !slices.Contains(known, r) {
+				known = append(known[:len(known):len(known)], r)
+				each(r)
+			}
+		}
+	}
+}
+
 // followLog reads standard input until its end, or until ctx ends.
 func followLog(ctx context.Context, stdin io.Reader, each func(*trail.Entry) error) error {
 	ended := make(chan error, 1)

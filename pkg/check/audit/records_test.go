@@ -147,6 +147,27 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// AUD-30: --follow also reads the record of a server that starts later.
+func TestBegun(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "a.jsonl")
+	write(t, old, "")
+	write(t, filepath.Join(dir, "b.jsonl"), "")
+	ctx, stop := context.WithCancel(t.Context())
+	var names []string
+	Begun(ctx, []string{dir, old, filepath.Join(dir, "none")}, []Record{{old}}, func(r Record) {
+		if names = append(names, filepath.Base(r.Name)); len(names) == 2 {
+			stop()
+			return
+		}
+		write(t, old+".000001", "") // not a new record
+		write(t, filepath.Join(dir, "c.jsonl"), "")
+	})
+	if got := strings.Join(names, " "); got != "b.jsonl c.jsonl" {
+		t.Error(got)
+	}
+}
+
 // AUD-30: a log on standard input is followed to its end, or until the context ends while no line arrives.
 func TestFollowLog(t *testing.T) {
 	r := &Record{"-"}

@@ -135,6 +135,12 @@ func connOf(r *http.Request) *timedConn {
 	return c
 }
 
+// isExtra reports whether the connection of a request is above the limit of connections.
+func isExtra(r *http.Request) bool {
+	c := connOf(r)
+	return c != nil && c.extra
+}
+
 // A response is the output of a stream over a connection of net/http.
 type response struct {
 	mu      sync.Mutex

@@ -30,16 +30,10 @@ import (
 // handle answers a request that the guard has accepted.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.used.Store(true)
-	s.announceEnd(w.Header())
-	c := connOf(r)
-	extra := c != nil && c.extra
-	if extra {
-		w.Header()["Connection"] = s.values.closes
-	}
 	switch r.URL.Path {
 	case "/mcp", "/mcp/":
 		switch {
-		case extra:
+		case isExtra(r):
 			s.refuseUnread(w, r, http.StatusServiceUnavailable, errConnections)
 		case r.Method == http.MethodPost:
 			s.post(w, r)
@@ -256,7 +250,7 @@ func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin)
 	if s.Config.Server.Events == nil {
 		return o
 	}
-	o.ID = w.Header().Get(requestHeader) // identify has set it
+	o.ID = w.Header().Get(requestHeader) // prepare has set it
 	o.Address, o.Agent = r.RemoteAddr, r.UserAgent()
 	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
 	o.Session = shownSession(r.Header.Get(headers.Session))
@@ -272,10 +266,16 @@ func shownSession(id string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// identify gives each response the id of its request.
-func identify(next http.Handler) http.Handler {
+// prepare gives each response the id of its request. It announces the end of connections above the limit, and of all
+// while the server ends.
+func (s *Server) prepare(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()[requestHeader] = []string{events.NewID()}
+		h := w.Header()
+		h[requestHeader] = []string{events.NewID()}
+		s.announceEnd(h)
+		if isExtra(r) {
+			h["Connection"] = s.values.closes
+		}
 		next.ServeHTTP(w, r)
 	})
 }

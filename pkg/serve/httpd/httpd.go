@@ -136,7 +136,7 @@ func New(c Config) *Server {
 	case c.Gate != nil:
 		s.http.Handler, s.challenge = c.Gate.open(s, s.http.Handler), c.Gate.guard.Challenge
 	}
-	s.http.Handler = identify(s.replicas.meet(s.http.Handler))
+	s.http.Handler = s.prepare(s.replicas.meet(s.http.Handler))
 	return s
 }
 

@@ -94,6 +94,36 @@ func TestRefusedShortBodies(t *testing.T) {
 	}
 }
 
+// H-60, H-223: the answer to a refused request announces that its connection ends, if the server ends or has too many.
+func TestRefusalsEndConnections(t *testing.T) {
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_MAX_CONNECTIONS": "1"}, withGate)
+	ask := func(path string, status int) (closes bool) {
+		c, answer := s.raw("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		defer c.Close()
+		r, err := http.ReadResponse(answer, nil)
+		if err != nil || r.StatusCode != status {
+			t.Fatal(path, r, err)
+		}
+		return r.Close
+	}
+	if ask("/mcp", 401) {
+		t.Error("a connection ends")
+	}
+	busy := s.begin("ada", 2, "{")
+	await(t, "the busy connection", func() bool { return s.counted("") == 1 })
+	if !ask("/mcp", 401) {
+		t.Error("the end of a connection above the limit is not announced")
+	}
+	busy.Close()
+	await(t, "the end of the busy connection", func() bool { return s.connections.Open() == 0 })
+	s.serving.Store(false)
+	for path, status := range map[string]int{"/mcp": 401, "http://localhost/mcp": 400, "/healthz": 200} {
+		if !ask(path, status) {
+			t.Errorf("%s: the server ends, and the connection does not", path)
+		}
+	}
+}
+
 // H-12, H-221 to H-223: a client that sends a long body to a full server reads why it is refused, whatever the server
 // lacks.
 func TestFullServer(t *testing.T) {

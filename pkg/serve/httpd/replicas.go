@@ -50,7 +50,7 @@ func newReplicas(s *Server, handler http.Handler) *replicas {
 		channels: &channels{Listener: s.Listener, begun: make(chan net.Conn), closed: make(chan struct{})},
 	}
 	p.Server = http.Server{
-		Handler: identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Handler: s.prepare(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			received, err := forward.Receive(r)
 			switch {
 			case err != nil:

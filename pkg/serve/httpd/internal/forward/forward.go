@@ -256,6 +256,7 @@ func state(r *http.Request) (http.Header, error) {
 		return nil, errors.New("the caller cannot be stated")
 	}
 	h := only(r.Header, requestHeaders)
+	h["User-Agent"] = r.Header["User-Agent"] // for the record; also without a value, because net/http would add its own
 	h.Set(callerHeader, text)
 	return h, nil
 }

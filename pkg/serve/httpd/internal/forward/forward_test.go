@@ -135,6 +135,7 @@ func TestSend(t *testing.T) {
 		"Authorization": {"Bearer credential"}, "Cookie": {"credential"}, "X-Api-Key": {"credential"},
 		"Proxy-Authorization": {"credential"}, "Mcp-Bash-Caller": {"credential"}, "Mcp-Name": {"a"}, "Mcp-Param-X": {"b"},
 		"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Accept": {"x/y"}, "Traceparent": {"00-1-2-3"},
+		"User-Agent": {"client/1"},
 	}), Body: []byte("message")}, self, url)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,8 @@ func TestSend(t *testing.T) {
 	h := seen.Header
 	if strings.Contains(fmt.Sprint(h), "credential") || h.Get("Mcp-Name") != "a" ||
 		h.Get("Mcp-Param-X") != "b" || h.Get("Accept") != "x/y" || h.Get("Traceparent") == "" || h.Get("Upgrade") != "" ||
-		h.Get("Mcp-Bash-Caller") != "" || seen.RemoteAddr != "10.0.0.9:1234" || !Forwarded(seen) {
+		h.Get("Mcp-Bash-Caller") != "" || h.Get("User-Agent") != "client/1" ||
+		seen.RemoteAddr != "10.0.0.9:1234" || !Forwarded(seen) {
 		t.Errorf("%+v", seen)
 	}
 	if got := auth.IdentityOf(seen.Context()); got.Key() != anna.Key() || got.Rights == nil {
@@ -158,6 +160,13 @@ func TestSend(t *testing.T) {
 		if strings.Contains(l.text(), secret) {
 			t.Errorf("the network has seen %s", secret)
 		}
+	}
+	if answer, err = forwarder(one).Send(Message{Request: request(t, anna, nil)}, self, url); err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if got := seen.UserAgent(); got != "" {
+		t.Errorf("a client without a User-Agent is %q", got)
 	}
 }
 

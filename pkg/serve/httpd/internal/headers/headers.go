@@ -172,10 +172,14 @@ func IsJSON(h http.Header) bool {
 	if values[0] == "application/json" {
 		return true
 	}
-	media, parameters, _ := strings.Cut(values[0], ";")
-	name, charset, _ := strings.Cut(ascii.Trim(parameters), "=")
-	if ascii.EqualFold(name, "charset") && !ascii.EqualFold(strings.Trim(charset, `"`), "utf-8") {
-		return false
+	media, parameters, more := cut(values[0], ';')
+	for more {
+		var parameter string
+		parameter, parameters, more = cut(parameters, ';')
+		name, charset, _ := strings.Cut(ascii.Trim(parameter), "=")
+		if ascii.EqualFold(name, "charset") && !ascii.EqualFold(strings.Trim(charset, `"`), "utf-8") {
+			return false
+		}
 	}
 	return ascii.EqualFold(ascii.Trim(media), "application/json")
 }

@@ -35,6 +35,8 @@ func TestAccepts(t *testing.T) {
 	for value, want := range map[string]bool{
 		"application/json": true, "application/json; charset=UTF-8": true, `Application/JSON;charset="utf-8"`: true,
 		"application/json; charset=utf-16": false, "text/json": false, "": false, "application/json; a=b": true,
+		"application/json; charset=utf-8; a=b": true, "application/json; charset=utf-8;": true,
+		"application/json; a=b; charset=latin1": false, `application/json; a="; charset=latin1"`: true,
 		"application/json\t;\tcharset=utf-8": true, "application/j\u017fon": false, "application/json\u00a0": false,
 	} {
 		if got := IsJSON(http.Header{"Content-Type": {value}}); got != want {

@@ -31,7 +31,8 @@ type recordLine struct {
 	Data    map[string]any
 
 	Source struct {
-		Extra struct {
+		Type, Value string
+		Extra       struct {
 			Session string `json:"session_id"`
 		}
 	}
@@ -199,6 +200,9 @@ func TestRefusalsInRecord(t *testing.T) {
 		got := fmt.Sprint(answer.StatusCode)
 		for _, l := range lines {
 			got += fmt.Sprintf(" %s %s %v", l.Target["method"], l.Target["name"], l.Data["reason"])
+			if l.Source.Type != "local" || l.Source.Value != "" {
+				t.Errorf("the source of a client of a socket file: %+v", l.Source)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%s %v: %s, want %s", c.body, c.headers, got, c.want)

@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/protocol/subscribe"
 	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
+	"mcp-bash/pkg/serve/httpd/internal/proxies"
 	"mcp-bash/pkg/serve/httpd/internal/refuse"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
@@ -251,7 +252,11 @@ func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin)
 		return o
 	}
 	o.ID = w.Header().Get(requestHeader) // prepare has set it
-	o.Address, o.Agent = r.RemoteAddr, r.UserAgent()
+
+	if proxies.Address(r.RemoteAddr).IsValid() { // else the client uses a socket file
+		o.Address = r.RemoteAddr
+	}
+	o.Agent = r.UserAgent()
 	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
 	o.Session = shownSession(r.Header.Get(headers.Session))
 	return o

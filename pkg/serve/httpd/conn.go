@@ -29,8 +29,8 @@ type timedConn struct {
 	used    atomic.Bool // bytes have arrived since the last answer
 	pending atomic.Bool // a request has arrived, and no protocol.Client has it yet
 	ending  sync.Mutex
-	ended   bool // the next request is the last one
-	extra   bool // above the limit of connections
+	ended   bool        // the next request is the last one
+	extra   atomic.Bool // above the limit of connections
 }
 
 func (c *timedConn) Write(p []byte) (int, error) {
@@ -81,6 +81,17 @@ func (c *timedConn) Read(p []byte) (int, error) {
 		c.use()
 	}
 	return n, err
+}
+
+// SetReadDeadline implements [net.Conn]. A connection above the limit has less time for a header, because clients wait
+// for its place.
+func (c *timedConn) SetReadDeadline(at time.Time) error {
+	if c.extra.Load() && !c.used.Load() {
+		if latest := time.Now().Add(extraTime); at.After(latest) {
+			at = latest
+		}
+	}
+	return c.Conn.SetReadDeadline(at)
 }
 
 // use records that a request arrives. If the server has begun to end the connection, it extends the connection's
@@ -138,7 +149,7 @@ func connOf(r *http.Request) *timedConn {
 // isExtra reports whether the connection of a request is above the limit of connections.
 func isExtra(r *http.Request) bool {
 	c := connOf(r)
-	return c != nil && c.extra
+	return c != nil && c.extra.Load()
 }
 
 // A response is the output of a stream over a connection of net/http.
@@ -331,7 +342,7 @@ func (s *Server) follow(nc net.Conn, state http.ConnState) {
 	}
 	s.connections.State(nc, state)
 	if c := timed(nc); c != nil && state == http.StateNew {
-		c.extra = s.connections.Exceeded()
+		c.extra.Store(s.connections.Exceeded())
 	}
 }
 

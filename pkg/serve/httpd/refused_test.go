@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -121,6 +122,23 @@ func TestRefusalsEndConnections(t *testing.T) {
 		if !ask(path, status) {
 			t.Errorf("%s: the server ends, and the connection does not", path)
 		}
+	}
+}
+
+// H-223: silent connections above the limit do not keep the next one waiting for the time of a header.
+func TestSilentAboveLimit(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_MAX_CONNECTIONS": "1"}, withGate)
+	busy := s.begin("ada", 2, "{")
+	defer busy.Close()
+	await(t, "the busy connection", func() bool { return s.counted("") == 1 })
+	for range 2 { // the second one waits, too
+		silent, _ := s.raw("")
+		defer silent.Close()
+	}
+	began := time.Now()
+	if status, _ := s.post("POST /mcp", 2, bearer("bert")); status != 503 || time.Since(began) > headerTime/2 {
+		t.Errorf("%d after %v", status, time.Since(began))
 	}
 }
 

@@ -366,8 +366,12 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 	if c.caller.Shared {
 		e.Source.Transport = "http"
 	}
-	if kind == events.ResourceRead {
+	switch kind {
+	case events.ResourceRead:
 		e.Target.Name = m.Params.Text(mcp.ParamURI)
+	case events.Completion:
+		ref := m.Params.Get(mcp.ParamRef)
+		e.Target.Name = cmp.Or(rawjson.TextOf(ref, "name"), rawjson.TextOf(ref, "uri"))
 	}
 	e.Subject.Client, e.Subject.Version = client.Name, client.Version
 	return e

@@ -382,6 +382,50 @@ func asText(v any) string {
 	return s
 }
 
+// AUD-5: a failure of a script or a refusal does not count as a failure of the server, so no client can cause its alert.
+func TestCausesInRecord(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "audit.jsonl")
+	c := start(t, files(t, map[string]string{
+		"providers/p.sh":        `case $1 in *wait) sleep 9;; *long) printf '%2000s';; esac; exit "${1##*/}"`,
+		"completions/fails.sh":  `exit 1`,
+		"completions/waits.sh":  `sleep 9`,
+		"completions/writes.sh": `printf '%2000s'`,
+		"completions/wrong.sh":  `echo '{"suggestions":1}'`,
+		"resources/t.meta.json": `{"name":"t","uriTemplate":"p://{x}","provider":"p"}`,
+		"server.d/register.json": `{"version":1,"completions":[{"name":"fails","path":"completions/fails.sh"},` +
+			`{"name":"waits","path":"completions/waits.sh","timeoutSecs":1},` +
+			`{"name":"writes","path":"completions/writes.sh"},{"name":"wrong","path":"completions/wrong.sh"}]}`,
+	}), project.Env{
+		"MCPBASH_AUDIT": file, "MCPBASH_MAX_RESOURCE_BYTES": "1000", "MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000",
+		"MCPBASH_PROVIDER_TIMEOUT": "1",
+	})
+	c.handshake("2025-11-25", "{}")
+	for uri, want := range map[string]string{
+		"p://wait": "timeout application_error", "file:///etc/passwd": "policy denied",
+		"p://2": "policy denied", "p://3": "not_found failure",
+		"p://5": "tool_error application_error", "p://6": "answer_too_large application_error",
+		"p://long": "answer_too_large application_error", "p://1": "tool_error application_error",
+		"nothing://x": "not_found failure",
+	} {
+		c.request("resources/read", `{"uri":"`+uri+`"}`)
+		lines := recordedLines(t, file, "mcp_resource_read")
+		l := lines[len(lines)-1]
+		if got := asText(l.Data["reason"]) + " " + l.Outcome; got != want || l.Target["uri"] != uri {
+			t.Errorf("%s: %s, want %s", uri, got, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"fails": "tool_error", "waits": "timeout", "writes": "output_too_large", "wrong": "tool_error",
+	} {
+		c.request("completion/complete", completing(ofPrompt(name), ""))
+		lines := recordedLines(t, file, "mcp_completion")
+		l := lines[len(lines)-1]
+		if got := asText(l.Data["reason"]); got != want || l.Target["name"] != name {
+			t.Errorf("%s: %s, want %s (%s)", name, got, want, l.Target["name"])
+		}
+	}
+}
+
 // AUD-19, AUD-22: a line has what ran, the size of the answer, and the answers of the client without secrets.
 func TestRunInRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "audit.jsonl")

@@ -70,7 +70,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 		c.Log(mcp.Warning, logger, "Completion script "+s.label(c.Project)+": "+err.Error())
 	case err != nil:
 		c.Log(mcp.Err, logger, "Completion script "+s.label(c.Project)+": "+err.Error())
-		return nil, mcp.Errorf(mcp.CodeInternal, "Completion provider emitted invalid JSON")
+		return nil, mcp.Errorf(mcp.CodeInternal, "Completion provider emitted invalid JSON").Because(mcp.CauseTool)
 	}
 	r := &Result{values: o.values, total: o.total}
 	next := &position{offset: o.next, own: o.cursor, pages: q.from.pages + 1, output: output}
@@ -90,7 +90,7 @@ func (c *Completions) check(s *source) (script.Spec, error) {
 	switch err := trust.CheckScript(c.Project.Root, s.dir, file.Path()); {
 	case errors.As(err, &insecure):
 		c.Log(mcp.Err, logger, "Completion script "+s.label(c.Project)+" refused: "+err.Error())
-		refusal := mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy")
+		refusal := mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy").Because(mcp.CauseInsecure)
 		return script.Spec{}, refusal.WithReason(c.Project.Shown(err))
 	case err != nil:
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not found")
@@ -114,19 +114,21 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(res.Cause, script.ErrTimedOut):
-		e := mcp.Errorf(mcp.CodeInternal, "Completion provider timed out after %ds", s.timeout)
+		e := mcp.Errorf(mcp.CodeInternal, "Completion provider timed out after %ds", s.timeout).Because(mcp.CauseTime)
 		if reason != "" {
 			return e.Explain(errors.New(reason))
 		}
 		return e
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
-		return mcp.Errorf(mcp.CodeInternal, "Completion output exceeded %d bytes", calls.MaxStdout)
+		return mcp.Errorf(mcp.CodeInternal, "Completion output exceeded %d bytes", calls.MaxStdout).
+			Because(mcp.CauseOutput)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
-		return mcp.Errorf(mcp.CodeInternal, "Completion stderr exceeded %d bytes", calls.MaxStderr)
+		return mcp.Errorf(mcp.CodeInternal, "Completion stderr exceeded %d bytes", calls.MaxStderr).
+			Because(mcp.CauseOutput)
 	case res.Cause != nil:
 		return res.Cause
 	case res.Status != 0:
-		return mcp.Errorf(mcp.CodeInternal, "%s", cmp.Or(reason, "Completion provider failed"))
+		return mcp.Errorf(mcp.CodeInternal, "%s", cmp.Or(reason, "Completion provider failed")).Because(mcp.CauseTool)
 	}
 	return nil
 }

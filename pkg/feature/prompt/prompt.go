@@ -111,7 +111,7 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if err := p.render(e, given, res); err != nil {
 		p.Log(mcp.Err, logger, "Unable to render prompt '"+e.name+"': "+err.Error())
 		if errors.Is(err, errTooLarge) {
-			return nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit") // T-709
+			return nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit").Because(mcp.CauseAnswer) // T-709
 		}
 		return nil, mcp.Errorf(mcp.CodeInternal, "Unable to render prompt")
 	}

@@ -43,7 +43,7 @@ func unsupported(name string) error {
 		reason = fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
 			"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name)
 	}
-	return &unsupportedError{mcp.Errorf(mcp.CodeInternal, unsupportedText).WithReason(reason)}
+	return &unsupportedError{mcp.Errorf(mcp.CodeInternal, unsupportedText).Because(mcp.CauseNotFound).WithReason(reason)}
 }
 
 // fetch reads the bytes with the project's provider script, or with the built-in provider. mimeType is the type that
@@ -123,7 +123,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(res.Cause, script.ErrTimedOut):
-		e := mcp.Errorf(mcp.CodeInternal, "Request timed out")
+		e := mcp.Errorf(mcp.CodeInternal, "Request timed out").Because(mcp.CauseTime)
 		e.Data = fmt.Appendf(nil, `{"timeoutSecs":%d}`, int(spec.Timeout.Seconds()))
 		if reason := r.Project.Calls.StderrTo.Reason(message); reason != "" {
 			e.Message += ": " + reason
@@ -262,9 +262,8 @@ func (r *Resources) refusal(t *target, err error) error {
 		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in providers set Log
 	}
 	text := stderrText([]byte(f.Message))
-	or := func(code int, def string) error {
-		text = cmp.Or(text, def)
-		return &mcp.Error{Code: code, Message: text}
+	or := func(code int, why mcp.Cause, def string) error {
+		return &mcp.Error{Code: code, Message: cmp.Or(text, def), Cause: why}
 	}
 	if (f.Status == provider.Denied || f.Status == provider.NotFound) && !strings.ContainsAny(t.uri, `:/\`) { // RES-39
 		e := NotFound("uri", t.uri)
@@ -277,21 +276,21 @@ func (r *Resources) refusal(t *target, err error) error {
 		if isOpaque(t.uri) {
 			return NotFound("uri", t.uri)
 		}
-		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots")
+		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots").Because(mcp.CausePolicy)
 	case provider.NotFound:
 		return NotFound("uri", t.uri)
 	case provider.Invalid:
-		return or(mcp.CodeInvalidParams, "Invalid resource specification")
+		return or(mcp.CodeInvalidParams, mcp.CauseInvalid, "Invalid resource specification")
 	case provider.FetchFailed:
-		return or(mcp.CodeInternal, "Resource fetch failed")
+		return or(mcp.CodeInternal, mcp.CauseTool, "Resource fetch failed")
 	case provider.TooLarge:
 		if limit := r.Project.MaxResource; *f == *provider.OverLimit(limit) {
 			name := cmp.Or(t.name, "<direct>")
 			r.Log(mcp.Err, logger, fmt.Sprintf("Resource %s content exceeds limit %d", name, limit))
 		}
-		return or(mcp.CodeInternal, "Resource exceeded size limit")
+		return or(mcp.CodeInternal, mcp.CauseAnswer, "Resource exceeded size limit")
 	}
-	return or(mcp.CodeInternal, "Resource provider failed")
+	return or(mcp.CodeInternal, mcp.CauseTool, "Resource provider failed")
 }
 
 // isOpaque reports whether a text is a URI without an authority, such as urn:isbn:1, and not a path. One letter is a

@@ -136,7 +136,7 @@ const (
 	// The caller has no permission.
 	CauseCredential Cause = "credential"   // the credential is missing or not accepted
 	CauseNotListed  Cause = "not_listed"   // the operator's list of tools lacks the tool; nothing else was checked
-	CausePolicy     Cause = "policy"       // policy.sh, or a rule about files of the project
+	CausePolicy     Cause = "policy"       // policy.sh, or a rule about files
 	CauseScope      Cause = "scope"        // the caller's token lacks a scope or right
 	CauseLevel      Cause = "level"        // the security level of the server
 	CauseInsecure   Cause = "insecure"     // another user can change files that would run
@@ -152,7 +152,7 @@ const (
 	CauseTime   Cause = "timeout"
 
 	// The tool failed.
-	CauseTool   Cause = "tool_error"    // the result or the error of the tool
+	CauseTool   Cause = "tool_error"    // the result or the error of the tool, or of another script
 	CauseStatus Cause = "exit_status"   // a nonzero exit status
 	CauseSignal Cause = "signal"        // a signal ended the tool
 	CauseSchema Cause = "output_schema" // the result does not match the outputSchema

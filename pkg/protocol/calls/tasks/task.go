@@ -128,7 +128,7 @@ func (x *task) Last(line []byte, err *mcp.Error) {
 	case x.newest && rawjson.TextOf(result, "resultType") == "input_required":
 		x.ask(bytes.Clone(result))
 	case x.id != "" && len(result) > x.client.table.Limits.Response-overhead:
-		x.end(nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit"))
+		x.end(nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit").Because(mcp.CauseAnswer))
 	default:
 		x.end(bytes.Clone(result), nil)
 	}

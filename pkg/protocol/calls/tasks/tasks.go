@@ -76,7 +76,8 @@ func (t *Table) add(c *Client) *mcp.Error {
 		c.running++
 		return nil
 	}
-	return mcp.Errorf(mcp.CodeInternal, "Too many calls of long-running tools: %s", reason)
+	return mcp.Errorf(mcp.CodeInternal, "Too many calls of long-running tools: %s", reason).
+		Because(mcp.CauseBusy)
 }
 
 // publish makes a task known to its client, and reports whether that is possible. The task's lock is held.

@@ -217,7 +217,7 @@ func (o *auditOptions) watch(s cli.Streams, operands []string, records []audit.R
 			switch gone := e.Link.Seq - next; {
 			case r.Name == "-":
 			case e.Broken != nil:
-				cli.Printf(s.Err, "audit: %s: a line is no event; run mcp-bash audit --verify\n", cli.Line(r.Name))
+				cli.Printf(s.Err, "audit: %s: a line is not an event; run mcp-bash audit --verify\n", cli.Line(r.Name))
 				next++
 			default:
 				if next > 0 && gone > 0 {

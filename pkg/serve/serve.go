@@ -238,7 +238,7 @@ func (p *process) cleanUp(signals <-chan os.Signal) {
 		p.bootstrap.Remove()
 	}
 	if p.project.Preserve || p.project.KeepLogs {
-		p.console.Complain("mcp-bash: state preserved at %s", p.state.Dir)
+		p.console.Announce("mcp-bash: state preserved at %s", p.state.Dir)
 		p.state.Preserve()
 		p.state.Release()
 		return

@@ -486,7 +486,7 @@ func (st *starter) newTransport(server *protocol.Server) transport {
 				r.Missed = st.audit.Lost()
 				return st.metrics.AppendText(dst, r)
 			})
-			server.Console.Complain("mcp-bash: metrics at %s", st.scrape.URL())
+			server.Console.Announce("mcp-bash: metrics at %s", st.scrape.URL())
 		}
 		return s
 	}

@@ -32,7 +32,7 @@ func (s *Selection) Has(e *trail.Entry) bool {
 	case !e.IsCall() && !s.All:
 		return false
 	}
-	return matches(s.Tool, e.Target) && matches(s.Caller, e.Caller()) && (s.Outcome == "" || s.Outcome == e.Outcome) &&
+	return matches(s.Tool, e.Target) && matches(s.Caller, callerOf(e)) && (s.Outcome == "" || s.Outcome == e.Outcome) &&
 		!e.Time.Before(s.Since)
 }
 
@@ -48,7 +48,7 @@ func Columns() []string {
 func Row(e *trail.Entry) []string {
 	what := e.Target
 	if !e.IsCall() {
-		what = strings.TrimPrefix(string(e.Type), "mcpbash_")
+		what = strings.TrimPrefix(strings.TrimPrefix(string(e.Type), "mcpbash_"), "mcp_")
 		if e.Count > 0 {
 			what += " " + strconv.Itoa(e.Count)
 		}
@@ -68,7 +68,7 @@ func Row(e *trail.Entry) []string {
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 func callerOf(e *trail.Entry) string {
-	if !e.IsCall() {
+	if !e.IsCall() && e.User == "" && e.Client == "" { // not about a session either
 		return "server"
 	}
 	return e.Caller()

@@ -63,6 +63,21 @@ func TestSummaryIsBounded(t *testing.T) {
 	}
 }
 
+// AUD-30: with --all, sessions belong to their callers, and other events to the server.
+func TestCallerOfEvents(t *testing.T) {
+	session := &trail.Entry{Type: events.Initialize, Method: "initialize", User: "ada"}
+	seal := &trail.Entry{Type: events.Seal}
+	for name, e := range map[string]*trail.Entry{"ada initialize": session, "server seal": seal} {
+		row := Row(e)
+		if got := row[1] + " " + row[2]; got != name {
+			t.Errorf("%s, want %s", got, name)
+		}
+		if s := (Selection{All: true, Caller: row[1]}); !s.Has(e) {
+			t.Errorf("--caller %s does not choose %s", row[1], row[2])
+		}
+	}
+}
+
 // A call that continues is not shown as finished.
 func TestRowOfInterim(t *testing.T) {
 	e := call("hello", "ada", events.Success, 0)

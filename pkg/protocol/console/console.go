@@ -45,6 +45,11 @@ func (c *Console) Notice(format string, args ...any) {
 	}
 }
 
+// Announce writes a line that the operator always wants, such as an address, or text of a script.
+func (c *Console) Announce(format string, args ...any) {
+	c.write(mcp.Notice, fmt.Sprintf(format, args...))
+}
+
 // Complain writes a line whatever the operator wants, for errors of the process. The line stays one line, does nothing
 // to a terminal and contains no secret.
 func (c *Console) Complain(format string, args ...any) {
@@ -215,14 +220,14 @@ func (l *ScriptLog) Add(name string, stderr []byte) {
 		return
 	}
 	if left > 0 {
-		l.console.Complain("mcp-bash: %s: [%d bytes left out]", name, left)
+		l.console.Announce("mcp-bash: %s: [%d bytes left out]", name, left)
 	}
 	for line := range bytes.Lines(end) {
 		if line = bytes.TrimRight(line, "\r\n"); len(line) > scriptLine {
 			line = append(line[:scriptLine:scriptLine], " (shortened)"...)
 		}
 		if len(line) > 0 {
-			l.console.Complain("mcp-bash: %s: %s", name, strings.ToValidUTF8(string(line), "\uFFFD"))
+			l.console.Announce("mcp-bash: %s: %s", name, strings.ToValidUTF8(string(line), "\uFFFD"))
 		}
 	}
 }

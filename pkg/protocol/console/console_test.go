@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -90,6 +91,28 @@ func FuzzScriptLog(f *testing.F) {
 }
 
 // AUD-8: each line is an object, however the text arrives, and a long line is several without a loss.
+// AUD-8: only an error has the level of one, so that nobody is called at each start.
+func TestLevels(t *testing.T) {
+	var out strings.Builder
+	c := &Console{Writer: &JSONLog{Out: &out}, Settings: &project.Logging{}}
+	c.Complain("mcp-bash: cannot write")
+	c.Announce("mcp-bash: serving")
+	c.Notice("mcp-bash: limits")
+	NewScriptLog(c).Add("tool 'hello'", []byte("greets\n"))
+	got := regexp.MustCompile(`"level":"(.*?)","logger":"mcp-bash","msg":"(.*?)"`).FindAllStringSubmatch(out.String(), -1)
+	want := [][2]string{
+		{"warning", "cannot write"}, {"notice", "serving"}, {"info", "limits"}, {"notice", "tool 'hello': greets"},
+	}
+	for i, line := range got {
+		if i >= len(want) || line[1] != want[i][0] || line[2] != want[i][1] {
+			t.Errorf("%d: %s", i, line[0])
+		}
+	}
+	if len(got) != len(want) {
+		t.Error(out.String())
+	}
+}
+
 func TestJSONLog(t *testing.T) {
 	long := strings.Repeat("ab", maxPart)
 	for _, pieces := range [][]string{

@@ -158,7 +158,7 @@ const ballastSize = 24 << 20
 // Serve begins to accept requests.
 func (s *Server) Serve() {
 	s.serving.Store(true)
-	s.Console.Complain("mcp-bash: serving %s", s.Listener.URL)
+	s.Console.Announce("mcp-bash: serving %s", s.Listener.URL)
 	go func() {
 		defer close(s.accepted)
 		err := s.http.Serve(s.Listener)

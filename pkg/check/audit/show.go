@@ -59,6 +59,8 @@ func Row(e *trail.Entry) []string {
 		why = "exit " + e.Status
 	case e.Interim:
 		why = "goes on"
+	case e.Type == events.HTTPRequest && e.Count > 0: // refusals without a line
+		why += " (" + strconv.Itoa(e.Count) + " more)"
 	}
 	return []string{
 		moment(e.Time), callerOf(e), what, string(e.Outcome), why, short(e.Queued), short(e.Ran), short(e.Took), e.Address,

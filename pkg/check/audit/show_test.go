@@ -78,6 +78,15 @@ func TestCallerOfEvents(t *testing.T) {
 	}
 }
 
+// AUD-3: a line that stands for refusals without a line has their number.
+func TestRowOfRefusals(t *testing.T) {
+	e := call("/mcp", "", events.Denied, 0)
+	e.Type, e.Reason, e.Count = events.HTTPRequest, "credential", 149
+	if got := Row(e)[4]; got != "credential (149 more)" {
+		t.Error(got)
+	}
+}
+
 // A call that continues is not shown as finished.
 func TestRowOfInterim(t *testing.T) {
 	e := call("hello", "ada", events.Success, 0)

@@ -382,7 +382,7 @@ func asText(v any) string {
 	return s
 }
 
-// AUD-5: a failure of a script or a refusal does not count as a failure of the server, so no client can cause its alert.
+// AUD-5: a failing script and a refusal do not count as failures of the server, so no client can cause its alert.
 func TestCausesInRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "audit.jsonl")
 	c := start(t, files(t, map[string]string{

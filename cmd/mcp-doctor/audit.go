@@ -52,7 +52,7 @@ an event.`,
 		Commands: []*cli.Command{keygenCommand()},
 	}
 	f := &c.Flags
-	c.Run = func(s cli.Streams, operands []string) error { return o.run(s, operands, f.Empty()) }
+	c.Run = func(s cli.Streams, operands []string) error { return o.run(s, operands, f) }
 	f.String(&o.Tool, "tool", "NAME", "only this tool, prompt or URI; * stands for any text")
 	f.String(&o.Caller, "caller", "NAME", "only this user or client; * stands for any text")
 	f.One(&o.outcome, "outcome", "OUTCOME", []string{"success", "denied", "failure", "error", "application_error"},
@@ -105,7 +105,8 @@ func (o *auditOptions) since(text string) *cli.Error {
 	return cli.Usagef("--since must be a time such as 2026-11-28, 2026-11-28T09:00, 90m or 7d: %s", cli.Line(text))
 }
 
-func (o *auditOptions) run(s cli.Streams, operands []string, empty string) error {
+func (o *auditOptions) run(s cli.Streams, operands []string, f *cli.Flags) error {
+	empty, chosen := f.Empty(), f.Any("verify", "head", "key", "json")
 	switch {
 	case empty != "": // a variable that is not set would select everything, or check nothing
 		return cli.Usagef("the value of --%s is empty", empty)
@@ -117,6 +118,8 @@ func (o *auditOptions) run(s cli.Streams, operands []string, empty string) error
 		return cli.Usagef("--follow prints lines, so it cannot be used with --verify, --summary or --html")
 	case o.verify && (o.summary || o.html) || o.summary && o.html:
 		return cli.Usagef("--verify, --summary and --html exclude each other")
+	case o.verify && chosen != "":
+		return cli.Usagef("--verify checks all lines of a record, so remove --%s", chosen)
 	}
 	o.Outcome = events.Outcome(o.outcome)
 	if len(operands) == 0 {
@@ -231,7 +234,7 @@ func (o *auditOptions) watch(s cli.Streams, operands []string, records []audit.R
 			}
 			line := string(e.Raw)
 			if cli.IsTerminal(s.Out) && !o.json {
-				line = strings.Join(audit.Row(e), "  ")
+				line = cli.Cut(audit.Aligned(audit.Row(e)), cli.Width(s.Out, 80))
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -242,6 +245,9 @@ func (o *auditOptions) watch(s cli.Streams, operands []string, records []audit.R
 		mu.Lock()
 		defer mu.Unlock()
 		errs = append(errs, err)
+	}
+	if cli.IsTerminal(s.Out) && !o.json {
+		cli.Printf(s.Out, "%s\n", cli.Cut(audit.Aligned(audit.Columns()), cli.Width(s.Out, 80)))
 	}
 	for _, r := range records {
 		running.Go(func() { follow(r) })

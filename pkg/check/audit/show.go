@@ -67,6 +67,15 @@ func Row(e *trail.Entry) []string {
 	}
 }
 
+// Aligned returns a row as a line, for rows whose neighbours are not known yet. Longer cells are cut.
+func Aligned(row []string) (line string) {
+	widths := [...]int{19, 16, 24, 17, 17, 8, 8, 8, 21}
+	for i, cell := range row {
+		line += cli.Pad(cli.Cut(cli.Line(cell), widths[i]), widths[i]+2)
+	}
+	return strings.TrimRight(line, " ")
+}
+
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 func callerOf(e *trail.Entry) string {

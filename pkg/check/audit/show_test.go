@@ -78,6 +78,18 @@ func TestCallerOfEvents(t *testing.T) {
 	}
 }
 
+// AUD-30: rows of --follow have the same columns, however long their cells are.
+func TestAligned(t *testing.T) {
+	want := strings.Index(Aligned(Columns()), "OUTCOME")
+	for _, name := range []string{"hello", strings.Repeat("x", 900), "a\nb\x1b"} {
+		row := Aligned(Row(call(name, name, events.Denied, 0)))
+		got := strings.Index(strings.ReplaceAll(row, "…", "."), "denied")
+		if got != want || strings.ContainsAny(row, "\n\x1b") {
+			t.Errorf("%q", row)
+		}
+	}
+}
+
 // AUD-3: a line that stands for refusals without a line has their number.
 func TestRowOfRefusals(t *testing.T) {
 	e := call("/mcp", "", events.Denied, 0)

@@ -291,6 +291,7 @@ func TestPathsInRecord(t *testing.T) {
 	for request, want := range map[string]string{
 		"GET /": "404 GET / not_found", "GET /replica": "404 GET /replica not_found", "GET /healthz": "200",
 		"POST /readyz": "405 POST /readyz invalid_request", "PUT /mcp": "405 PUT /mcp invalid_request",
+		"open-sesame /": "404 _OTHER / not_found",
 	} {
 		got := fmt.Sprint(s.do(t.Context(), request, "", bearer("ada")).StatusCode)
 		for range len(recorded) {

@@ -294,6 +294,17 @@ const (
 	refusalPace  = time.Second
 )
 
+// methodOf returns the method of a request for the record. Clients can put anything into an unknown one, such as a
+// secret.
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return r.Method
+	}
+	return "_OTHER" // as in OpenTelemetry's conventions
+}
+
 // refused records a request that the guard refuses.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, cause mcp.Cause) {
 	s.recordRefusal(w, r, nil, cause, 0)
@@ -310,7 +321,7 @@ func (s *Server) recordRefusal(w http.ResponseWriter, r *http.Request, m *jsonrp
 		Type: events.HTTPRequest, Cause: cause, Began: time.Now(), ID: from.ID,
 		Source:  events.Source{Transport: "http", Address: from.Address, Agent: from.Agent, Session: from.Session},
 		Subject: protocol.SubjectOf(auth.IdentityOf(r.Context())),
-		Target:  events.Target{Method: r.Method, Name: r.URL.Path},
+		Target:  events.Target{Method: methodOf(r), Name: r.URL.Path},
 		Work:    events.Work{Code: code},
 	}
 	if m != nil && events.TypeOf(m.Method) != "" {

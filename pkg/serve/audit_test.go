@@ -188,6 +188,8 @@ func TestRefusalsInRecord(t *testing.T) {
 		{"{", nil, "400 POST /mcp invalid_request"},
 		{strings.Repeat(" ", 5000), nil, "413 POST /mcp invalid_request"},
 		{call, nil, "400 tools/call hello invalid_request"},
+		{call, map[string]string{"User-Agent": strings.Repeat("x", 240) + " ghp_0123456789abcdefghijABCDEFGHIJ012345"},
+			"400 tools/call hello invalid_request"},
 		{call, map[string]string{"Mcp-Session-Id": "other"}, "404 tools/call hello invalid_request"},
 		{call, map[string]string{"Content-Type": "text/plain"}, "415 POST /mcp invalid_request"},
 		{call, map[string]string{"Mcp-Session-Id": session["Mcp-Session-Id"], "Mcp-Protocol-Version": "2020-01-01"},
@@ -208,7 +210,7 @@ func TestRefusalsInRecord(t *testing.T) {
 			t.Errorf("%s %v: %s, want %s", c.body, c.headers, got, c.want)
 		}
 	}
-	if text, _ := os.ReadFile(record); strings.Contains(string(text), "sesame") {
+	if text, _ := os.ReadFile(record); strings.Contains(string(text), "sesame") || strings.Contains(string(text), "ghp_") {
 		t.Errorf("%s", text)
 	}
 	openGate(t, gate)

@@ -7,7 +7,6 @@
 package stream
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -421,6 +420,9 @@ const (
 // form. They stay valid until the next event. The lock is held.
 func (s *Stream) shape(e *events.Event) {
 	s.redactTexts(&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version)
+	if id := e.Source.RequestID; rawjson.KindOf(id) == rawjson.String && len(id) <= maxRedacted {
+		e.Source.RequestID = s.config.Redactor.AppendJSON(nil, e.Source.RequestID)
+	}
 	c, w := &s.config, &e.Work
 	switch {
 	case w.Arguments != nil:
@@ -469,39 +471,11 @@ const maxRedacted = 4096
 // noArguments is recorded if a client sent no arguments. So only the form none has lines without arguments.
 var noArguments = json.RawMessage("{}")
 
-var hidden = json.RawMessage(`"` + events.Hidden + `"`)
-
 // redact removes secrets from arguments: values that the schema calls writeOnly, and those that the rules know.
 func (s *Stream) redact(arguments, schema json.RawMessage) json.RawMessage {
-	if bytes.Contains(schema, writeOnly) {
+	if namesSecrets(schema) {
 		arguments = conceal(rawjson.Normal(arguments), schema)
 	}
 	s.arguments = s.config.Redactor.AppendJSON(s.arguments[:0], arguments)
 	return s.arguments
-}
-
-var writeOnly = []byte(`"writeOnly"`)
-
-// conceal replaces the values that a schema calls writeOnly, at any depth of properties and items. It does not follow
-// references.
-func conceal(v, schema json.RawMessage) json.RawMessage {
-	if rawjson.True(rawjson.Get(schema, "writeOnly")) {
-		return hidden
-	}
-	var b rawjson.Builder
-	switch properties, items := rawjson.Get(schema, "properties"), rawjson.Get(schema, "items"); {
-	case properties != nil && rawjson.KindOf(v) == rawjson.Object:
-		b.Object()
-		for name, value := range rawjson.All(v) {
-			b.Name(name).Raw(conceal(value, rawjson.Get(properties, name)))
-		}
-	case items != nil && rawjson.KindOf(v) == rawjson.Array:
-		b.Array()
-		for value := range rawjson.Elements(v) {
-			b.Raw(conceal(value, items))
-		}
-	default:
-		return v
-	}
-	return b.End().Bytes()
 }

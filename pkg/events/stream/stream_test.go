@@ -453,7 +453,16 @@ func TestPartOfLine(t *testing.T) {
 func TestSecretsStayOut(t *testing.T) {
 	const schema = `{"properties":{"pin":{"writeOnly":true},"pins":{"writeOnly":true},` +
 		`"door":{"properties":{"pin":{"writeOnly":true}}},` +
-		`"doors":{"items":{"properties":{"pin":{"type":"string","writeOnly":true}}}}}}`
+		`"doors":{"items":{"properties":{"pin":{"type":"string","writeOnly":true}}}},` +
+		`"ref":{"$ref":"#/$defs/s"},"far":{"$ref":"other.json"},"anchor":{"$ref":"#s"},` +
+		`"branch":{"$ref":"#/properties/all"},` +
+		`"all":{"allOf":[{"type":"string"},{"write\u004fnly":true}]},"any":{"anyOf":[{"oneOf":[{"$ref":"#/$defs/s"}]}]},` +
+		`"cond":{"if":{},"then":{"properties":{"pin":{"writeOnly":true}}}},"unknown":{"extends":{"writeOnly":true}},` +
+		`"map":{"additionalProperties":{"writeOnly":true}},"pattern":{"patternProperties":{"^x":{"writeOnly":true}}},` +
+		`"tuple":{"prefixItems":[{},{"writeOnly":true}]},"old":{"items":[{},{"writeOnly":true}]},` +
+		`"tree":{"$ref":"#/$defs/node"},"loop":{"$ref":"#/properties/loop","anyOf":[{"$ref":"#/$defs/s"}]}},` +
+		`"$defs":{"s":{"type":"string","writeOnly":true},` +
+		`"node":{"properties":{"pin":{"$ref":"#/$defs/s"},"sub":{"items":{"$ref":"#/$defs/node"}}}}}}`
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	kinds := map[string]string{
 		"writeOnly":       `{"pin":"open-sesame"}`,
@@ -480,6 +489,24 @@ func TestSecretsStayOut(t *testing.T) {
 		"given twice":     `{"pin":"a","pin":"open-sesame"}`,
 		"deep in objects": `{"door":{"pin":"open-sesame"}}`,
 		"deep in a list":  `{"doors":[{"pin":"open-sesame"}]}`,
+		"reference":       `{"ref":"open-sesame"}`,
+		"another file":    `{"far":"open-sesame"}`,
+		"an anchor":       `{"anchor":"open-sesame"}`,
+		"reference twice": `{"branch":"open-sesame"}`,
+		"all of":          `{"all":"open-sesame"}`,
+		"any of":          `{"any":"open-sesame"}`,
+		"then":            `{"cond":{"pin":"open-sesame"}}`,
+		"unknown keyword": `{"unknown":"open-sesame"}`,
+		"any name":        `{"map":{"a":"open-sesame"}}`,
+		"pattern":         `{"pattern":{"x":"open-sesame"}}`,
+		"tuple":           `{"tuple":["a","open-sesame"]}`,
+		"old tuple":       `{"old":["a","open-sesame"]}`,
+		"tree":            `{"tree":{"sub":[{"sub":[{"pin":"open-sesame"}]}]}}`,
+		"loop":            `{"loop":"open-sesame"}`,
+		"JSON in a text":  `{"door":"{\"pin\":\"open-sesame\"}"}`,
+		"list as a text":  `{"doors":"[{\"pin\":\"open-sesame\"}]"}`,
+		"no list":         `{"doors":{"pin":"open-sesame"}}`,
+		"list for object": `{"door":["open-sesame"]}`,
 		"unknown schema":  `{"any":"open-sesame"}`,
 	}
 	redactor := &secrets.Redactor{Names: []string{"mcpbash/token"}, Values: []string{"sesame-open-sesame"}}
@@ -510,9 +537,29 @@ func TestSecretsStayOut(t *testing.T) {
 	s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: redacted})
 	e := call("https://ada:sesame@example.com/?token=sesame")
 	e.Source.Agent, e.Subject.Client = "password=sesame", "token: sesame"
+	e.Source.RequestID = []byte(`"pass\u0077ord=sesame"`)
 	s.Emit(e)
 	s.Close()
 	if strings.Contains(out.String(), "sesame") {
+		t.Error(out.String())
+	}
+}
+
+// AUD-21: a record has all values next to the secret ones.
+func TestOthersStay(t *testing.T) {
+	const schema = `{"properties":{"a":{"type":"string"},"pin":{"writeOnly":true},"tuple":{"prefixItems":[{},` +
+		`{"writeOnly":true}]},"door":{"$ref":"#/$defs/door"},"map":{"properties":{"a":{}},"additionalProperties":` +
+		`{"writeOnly":true}}},"$defs":{"door":{"properties":{"name":{},"pin":{"writeOnly":true}}},"s":{"writeOnly":true}}}`
+	var out strings.Builder
+	s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: redacted})
+	e := call("x")
+	e.Work = events.Work{Schema: []byte(schema), Arguments: []byte(
+		`{"a":"b","pin":1,"tuple":[1,2,3],"door":{"name":"n","pin":1,"c":[{}]},"map":{"a":1,"b":2},"other":{"pin":null}}`)}
+	s.Emit(e)
+	s.Close()
+	const want = `"arguments":{"a":"b","pin":"[redacted]","tuple":[1,"[redacted]",3],` +
+		`"door":{"name":"n","pin":"[redacted]","c":[{}]},"map":{"a":1,"b":"[redacted]"},"other":{"pin":null}}`
+	if !strings.Contains(out.String(), want) {
 		t.Error(out.String())
 	}
 }

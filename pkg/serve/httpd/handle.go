@@ -240,11 +240,9 @@ func nameOf(m *jsonrpc.Message) (string, bool) {
 	return "", false
 }
 
-// Maximum numbers of bytes of texts in a record: of a User-Agent, and of the name in a refused message.
-const (
-	maxAgent  = 256
-	maxTarget = 2048
-)
+// maxText is the maximum number of bytes of a text in an event. It is more than a line has, because a secret must be
+// complete to be recognised.
+const maxText = 4096
 
 // from describes the HTTP request of a message, for the record.
 func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin) {
@@ -257,7 +255,7 @@ func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin)
 		o.Address = r.RemoteAddr
 	}
 	o.Agent = r.UserAgent()
-	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
+	o.Agent = o.Agent[:min(len(o.Agent), maxText)]
 	o.Session = shownSession(r.Header.Get(headers.Session))
 	return o
 }
@@ -326,7 +324,7 @@ func (s *Server) recordRefusal(w http.ResponseWriter, r *http.Request, m *jsonrp
 	}
 	if m != nil && events.TypeOf(m.Method) != "" {
 		name, _ := nameOf(m)
-		e.Target = events.Target{Method: strings.Clone(m.Method), Name: strings.Clone(name[:min(len(name), maxTarget)])}
+		e.Target = events.Target{Method: strings.Clone(m.Method), Name: strings.Clone(name[:min(len(name), maxText)])}
 		e.Source.RequestID = bytes.Clone(m.ID)
 	}
 	if chosen, left := s.refusals.Take(e); chosen {

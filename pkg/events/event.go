@@ -174,7 +174,8 @@ type Subject struct {
 type Target struct {
 	Method string
 	Kind   string // "": it follows from the method
-	Name   string // of a tool or prompt, or the URI of a resource
+	Name   string // of a tool, prompt or resource, or the URI of a resource
+	IsURI  bool   // Name is a URI
 }
 
 // A Work describes the work for a request.

@@ -165,7 +165,7 @@ func (e *Event) appendTarget(w *writer) {
 	w.open("target")
 	w.text("method", t.Method)
 	w.text("type", cmp.Or(t.Kind, kindOf(TypeOf(t.Method))))
-	if TypeOf(t.Method) == ResourceRead {
+	if t.IsURI {
 		w.text("uri", t.Name)
 	} else {
 		w.text("name", t.Name)

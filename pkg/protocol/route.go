@@ -355,7 +355,7 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 			Revision: version, RequestID: m.ID,
 		},
 		Subject: SubjectOf(c.caller.Identity),
-		Target:  events.Target{Method: m.Method, Name: m.Params.Text(mcp.ParamName)},
+		Target:  TargetOf(m),
 	}
 	if e.ID == "" {
 		e.ID = events.NewID()
@@ -366,15 +366,23 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 	if c.caller.Shared {
 		e.Source.Transport = "http"
 	}
-	switch kind {
-	case events.ResourceRead:
-		e.Target.Name = m.Params.Text(mcp.ParamURI)
-	case events.Completion:
-		ref := m.Params.Get(mcp.ParamRef)
-		e.Target.Name = cmp.Or(rawjson.TextOf(ref, "name"), rawjson.TextOf(ref, "uri"))
-	}
 	e.Subject.Client, e.Subject.Version = client.Name, client.Version
 	return e
+}
+
+// TargetOf returns the item that a request names.
+func TargetOf(m *jsonrpc.Message) events.Target {
+	t := events.Target{Method: m.Method, Name: m.Params.Text(mcp.ParamName)}
+	switch events.TypeOf(m.Method) {
+	case events.ResourceRead:
+		if uri := m.Params.Text(mcp.ParamURI); uri != "" {
+			t.Name, t.IsURI = uri, true
+		}
+	case events.Completion:
+		ref := m.Params.Get(mcp.ParamRef)
+		t.Name = cmp.Or(rawjson.TextOf(ref, "name"), rawjson.TextOf(ref, "uri"))
+	}
+	return t
 }
 
 // SubjectOf returns the sender of a request with an identity, which may be nil.
@@ -408,7 +416,11 @@ func traceOf(m *jsonrpc.Message, id string) (t events.Trace) {
 
 // refuse answers a request that does not run, and records that.
 func (c *Client) refuse(m *jsonrpc.Message, out Sink, refusal *mcp.Error) {
-	if e := c.eventOf(m, c.session.Revision.Load().Name, c.session.Capabilities.Load()); e != nil {
+	version, client := c.session.Revision.Load().Name, c.session.Capabilities.Load()
+	if own := stateless.ReadMeta(m.Params.Meta()); own.Claims(m.Method) {
+		version, client = revision.Stateless, own.Capabilities()
+	}
+	if e := c.eventOf(m, version, client); e != nil {
 		e.Cause, e.Work.Code = refusal.Why(), refusal.Code
 		e.Work.Took, e.Work.Arguments = time.Since(e.Began), m.Params.Get(mcp.ParamArguments)
 		if c.server.Events.Emit(e) != nil {

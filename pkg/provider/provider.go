@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Provider fetches the content of a URI. It is safe for concurrent use.
@@ -51,7 +52,8 @@ const (
 type Failure struct {
 	Status  int
 	Message string
-	Log     string // a warning for the log, which the client does not see, or ""
+	Log     string    // a warning for the log, which the client does not see, or ""
+	Cause   mcp.Cause // for the record; "": it follows from the status
 }
 
 func (f *Failure) Error() string {

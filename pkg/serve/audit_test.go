@@ -163,6 +163,62 @@ func TestOneOutcomeInRecord(t *testing.T) {
 	}
 }
 
+// AUD-3 to AUD-5: a line has the item as the client named it, the precise cause, and the revision and the name of a
+// stateless client.
+func TestItemsAndCausesInRecord(t *testing.T) {
+	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	c := start(t, files(t, map[string]string{
+		"tools/long/tool.sh":        "",
+		"tools/long/tool.meta.json": `{"name":"long","description":"x","longRunning":{"after":1}}`,
+	}), project.Env{"MCPBASH_AUDIT": record, "MCPBASH_ENABLE_HTTPS_PROVIDER": "true"})
+	const name = `,"io.modelcontextprotocol/clientInfo":{"name":"cl","version":"1"}`
+	list := []struct{ method, params, want string }{
+		{"resources/read", `"name":"nope"`, "name nope: failure not_found"},
+		{"resources/read", `"uri":"file:///etc/passwd"`, "uri file:///etc/passwd: denied policy"},
+		{"resources/read", `"uri":"https://192.0.2.1/"`, "uri https://192.0.2.1/: denied policy"},
+		{"prompts/get", `"name":"nope"`, "name nope: failure not_found"},
+		{"completion/complete", `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a"}`, "name p: success <nil>"},
+		{"completion/complete", `"ref":{"type":"ref/resource","uri":"x://a"},"argument":{"name":"a"}`,
+			"name x://a: success <nil>"},
+		{"tools/call", `"name":"task_status"`, "name task_status: failure invalid_arguments"},
+		{"tools/call", `"name":"task_status","arguments":{"taskId":"x"}`, "name task_status: failure not_found"},
+	}
+	for _, r := range list {
+		c.ask(r.method, r.params, name)
+	}
+	c.request("tools/call", `{"name":"long","_meta":{"io.modelcontextprotocol/protocolVersion":"1900-01-01"`+name+`}}`)
+	c.finish()
+	text, _ := os.ReadFile(record)
+	i := 0
+	for line := range strings.Lines(string(text)) {
+		var l recordLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Target["method"] == "" {
+			continue
+		}
+		if l.Subjects["client_name"] != "cl" || l.Metadata.Extra["mcp_version"] != "2026-07-28" {
+			t.Error(line)
+		}
+		got, want := "", "name long: failure invalid_request"
+		for _, kind := range []string{"name", "uri"} {
+			if l.Target[kind] != "" {
+				got = fmt.Sprintf("%s %s: %s %v", kind, l.Target[kind], l.Outcome, l.Data["reason"])
+			}
+		}
+		if i < len(list) {
+			want = list[i].want
+		}
+		if i++; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if i != len(list)+1 {
+		t.Error(i)
+	}
+}
+
 // AUD-3: every refusal of a request has a line, with the tool if its message was read.
 func TestRefusalsInRecord(t *testing.T) {
 	dir := t.TempDir()

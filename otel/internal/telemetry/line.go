@@ -127,7 +127,7 @@ func (l *line) request() []attribute.KeyValue {
 		add("jsonrpc.request.id", string(id))
 	}
 	if l.Type == events.ResourceRead {
-		add("mcp.resource.uri", l.Target)
+		add("mcp.resource.uri", rawjson.TextOf(rawjson.Get(l.Raw, "target"), "uri"))
 	}
 	add("mcp.session.id", rawjson.TextOf(extra, "session_id"))
 	if host, port, err := net.SplitHostPort(l.Address); err == nil {

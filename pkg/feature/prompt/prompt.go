@@ -121,7 +121,7 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 // notFound returns the error for an unknown prompt. If a metadata file has that name, the error explains that the file
 // has no text, or that it gives the prompt another name.
 func (p *Prompts) notFound(name string) *mcp.Error {
-	e := mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found")
+	e := mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found").Because(mcp.CauseNotFound)
 	if filepath.Base(name) != name {
 		return e
 	}

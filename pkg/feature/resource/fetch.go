@@ -263,7 +263,7 @@ func (r *Resources) refusal(t *target, err error) error {
 	}
 	text := stderrText([]byte(f.Message))
 	or := func(code int, why mcp.Cause, def string) error {
-		return &mcp.Error{Code: code, Message: cmp.Or(text, def), Cause: why}
+		return &mcp.Error{Code: code, Message: cmp.Or(text, def), Cause: cmp.Or(f.Cause, why)}
 	}
 	if (f.Status == provider.Denied || f.Status == provider.NotFound) && !strings.ContainsAny(t.uri, `:/\`) { // RES-39
 		e := NotFound("uri", t.uri)

@@ -89,9 +89,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 	}
 	if res := c.validateArguments(); res != nil {
 		c.dropInvalid(res)
-		if r.Event != nil {
-			r.Event.Draft.Cause = res.cause
-		}
+		r.fail(res.cause)
 		return res, nil
 	}
 	if err := t.Runner.Prepare(c.file); err != nil {

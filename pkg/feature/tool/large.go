@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -203,7 +204,7 @@ func (c *call) search(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if _, refusal := t.Policy.Check(ctx, r.Name, SearchListed(), c.identity()); refusal != nil {
-		return nil, refusal
+		return nil, refusal.Because(cmp.Or(refusal.Cause, mcp.CausePolicy))
 	}
 	arguments := r.Arguments
 	if arguments == nil {
@@ -220,6 +221,7 @@ func (c *call) search(ctx context.Context) (*Result, error) {
 	if violations := s.Check(arguments); violations != nil {
 		result := violated("validation_error", "Invalid arguments: ", violations)
 		result.name = r.Name
+		r.fail(mcp.CauseArguments)
 		return result, nil
 	}
 	text, err := t.Results.Search(ctx, results.Query{
@@ -235,9 +237,11 @@ func (c *call) search(ctx context.Context) (*Result, error) {
 	case ctx.Err() != nil:
 		return nil, errCancelled
 	case ok && refusal.Code == mcp.CodeNotFound:
+		r.fail(mcp.CauseNotFound)
 		result = failure("not_found",
 			"No such result. It has expired, or belongs to another session. Call the tool again.", nil)
 	case ok && refusal.Code == mcp.CodeInvalidParams:
+		r.fail(mcp.CauseArguments)
 		result = failure("validation_error", refusal.Message, nil)
 	case err != nil:
 		return nil, err

@@ -232,6 +232,13 @@ func (c *call) traceLine() string {
 	return strings.TrimRight(c.trace.line, "\r")
 }
 
+// fail adds the cause of a result with an error to the record.
+func (r *Request) fail(cause mcp.Cause) {
+	if r.Event != nil {
+		r.Event.Draft.Cause = cause
+	}
+}
+
 // recordEnd adds the end of the script, and the reason of a failure, to the record.
 func (c *call) recordEnd(res *script.Result, r *Result, err error) {
 	if c.request.Event == nil {

@@ -79,6 +79,13 @@ func (m *Meta) Claims(method string) bool {
 // Version returns the revision that the request names, or nil.
 func (m *Meta) Version() json.RawMessage { return m.version }
 
+// Capabilities returns the capabilities and the name of the client, as far as the request has them.
+func (m *Meta) Capabilities() *mcp.Capabilities {
+	c := mcp.ParseCapabilities(m.capabilities)
+	c.Name, c.Version = rawjson.TextOf(m.clientInfo, "name"), rawjson.TextOf(m.clientInfo, "version")
+	return &c
+}
+
 // ClientSession returns the properties of the client that a request may use.
 func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 	refuse := func(text string) (calls.ClientSession, *mcp.Error) {
@@ -107,9 +114,7 @@ func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 		}
 		threshold = func() mcp.Level { return level }
 	}
-	capabilities := mcp.ParseCapabilities(m.capabilities)
-	capabilities.Name, capabilities.Version = rawjson.TextOf(m.clientInfo, "name"), rawjson.TextOf(m.clientInfo, "version")
-	return calls.ClientSession{Capabilities: &capabilities, Threshold: threshold, Roots: st.roots, Newest: true,
+	return calls.ClientSession{Capabilities: m.Capabilities(), Threshold: threshold, Roots: st.roots, Newest: true,
 		Links: true}, nil
 }
 

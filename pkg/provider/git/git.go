@@ -28,6 +28,7 @@ import (
 	"mcp-bash/pkg/provider/internal/web"
 	"mcp-bash/pkg/provider/location"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Provider reads files of Git repositories.
@@ -188,9 +189,10 @@ func (p *Provider) failure(err error, l location.Git) error {
 
 func (p *Provider) refusal(r *hosts.Refusal) error {
 	f := &provider.Failure{Status: provider.Invalid, Message: "git provider blocked host " + r.Name(),
-		Log: p.policy.Report(r)}
+		Log: p.policy.Report(r), Cause: mcp.CausePolicy}
 	switch r.Reason {
 	case hosts.UserInfo:
+		f.Cause = mcp.CauseInvalid
 		f.Message = "git provider refuses userinfo in URI"
 	case hosts.Closed:
 		f.Message = "git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\n" +

@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/provider/internal/web"
 	"mcp-bash/pkg/provider/location"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Provider fetches resources over HTTPS.
@@ -139,9 +140,10 @@ func (p *Provider) failure(err error, host string) error {
 
 func (p *Provider) refusal(r *hosts.Refusal) error {
 	f := &provider.Failure{Status: provider.Invalid, Message: "HTTPS provider blocked host " + r.Name(),
-		Log: p.policy.Report(r)}
+		Log: p.policy.Report(r), Cause: mcp.CausePolicy}
 	switch r.Reason {
 	case hosts.UserInfo:
+		f.Cause = mcp.CauseInvalid
 		f.Message = "HTTPS provider refuses userinfo in URI"
 	case hosts.Closed:
 		f.Message += "\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or MCPBASH_HTTPS_ALLOW_ALL=true)"

@@ -323,8 +323,9 @@ func (s *Server) recordRefusal(w http.ResponseWriter, r *http.Request, m *jsonrp
 		Work:    events.Work{Code: code},
 	}
 	if m != nil && events.TypeOf(m.Method) != "" {
-		name, _ := nameOf(m)
-		e.Target = events.Target{Method: strings.Clone(m.Method), Name: strings.Clone(name[:min(len(name), maxText)])}
+		e.Target = protocol.TargetOf(m)
+		name := e.Target.Name
+		e.Target.Method, e.Target.Name = strings.Clone(m.Method), strings.Clone(name[:min(len(name), maxText)])
 		e.Source.RequestID = bytes.Clone(m.ID)
 	}
 	if chosen, left := s.refusals.Take(e); chosen {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol/calls"
@@ -145,6 +146,13 @@ func toolResult(text string, structured json.RawMessage, isError bool) *calls.An
 	})
 }
 
+// toolFailure returns a result with an error, and with its cause for the record.
+func toolFailure(cause mcp.Cause, text string) *calls.Answer {
+	a := toolResult(text, nil, true)
+	a.Work = &events.Work{Cause: cause}
+	return a
+}
+
 const taskID = `"taskId":{"type":"string","description":"The id that the call of the tool returned."}`
 
 // Controls are the tools for clients without the extension, as tools/list shows them.
@@ -172,13 +180,13 @@ func (c *Client) control(ctx context.Context, r *calls.Request, name string) (*c
 	arguments := r.Params.Get(mcp.ParamArguments)
 	id, isText := rawjson.Text(rawjson.Get(arguments, "taskId"))
 	if !isText {
-		return toolResult(`taskId is missing: call with {"taskId":"ID"}, with the id that the call of the tool returned.`,
-			nil, true), nil
+		return toolFailure(mcp.CauseArguments,
+			`taskId is missing: call with {"taskId":"ID"}, with the id that the call of the tool returned.`), nil
 	}
 	x := c.table.find(r, id)
 	if x == nil {
-		return toolResult("There is no such task. Its answer is no longer kept, or the server was started again. Call "+
-			"the tool again if you still need its result.", nil, true), nil
+		return toolFailure(mcp.CauseNotFound, "There is no such task. Its answer is no longer kept, or the server was "+
+			"started again. Call the tool again if you still need its result."), nil
 	}
 	switch name {
 	case mcp.TaskWait:

@@ -163,6 +163,23 @@ func TestOneOutcomeInRecord(t *testing.T) {
 	}
 }
 
+// AUD-3: a call that ends while its client is asked has a last line.
+func TestSuspendedEndInRecord(t *testing.T) {
+	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	c := start(t, files(t, map[string]string{
+		"tools/ask/tool.sh": asking + `ask '{"r":{"method":"roots/list"}}'`,
+	}), project.Env{"MCPBASH_AUDIT": record})
+	asked(t, c.callFor(canAll, "ask"))
+	c.finish()
+	got := ""
+	for _, l := range recordedLines(t, record, "mcp_tool_call") {
+		got += fmt.Sprint(l.Data["interim"], " ", l.Data["reason"], "; ")
+	}
+	if got != "true <nil>; <nil> cancelled; " {
+		t.Error(got)
+	}
+}
+
 // AUD-3 to AUD-5: a line has the item as the client named it, the precise cause, and the revision and the name of a
 // stateless client.
 func TestItemsAndCausesInRecord(t *testing.T) {

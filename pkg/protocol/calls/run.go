@@ -327,6 +327,20 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	return nil
 }
 
+// Ending returns a request that records the end of the call after this request was answered.
+func (r *Request) Ending() *Request {
+	e := r.Event.Again()
+	if e != nil {
+		e.Began = r.Event.Began
+	}
+	return &Request{
+		Params: r.Params, Event: e, Protocol: r.Protocol, requests: r.requests, started: r.started, closed: true,
+	}
+}
+
+// RecordEnd records that a call has ended without an answer. a has its work, or is nil.
+func (r *Request) RecordEnd(a *Answer) { r.record(a, ErrCancelled, 0) }
+
 // requestID is the member of _meta with the id of a request's event.
 const requestID = "mcpbash/requestId"
 

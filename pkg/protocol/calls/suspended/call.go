@@ -33,6 +33,7 @@ type call struct {
 	unwatch func() bool   // stops ending the call with the first request
 
 	mu        sync.Mutex
+	ending    *calls.Request // for the record, if the call ends while it is suspended
 	handedOff bool           // another goroutine than the script's answers the first request
 	serving   *calls.Request // nil while suspended
 	round     uint32         // how often the client was asked
@@ -67,11 +68,15 @@ func (x *call) run(ctx context.Context) (*calls.Answer, error) {
 		return a, err
 	}
 	x.answer, x.err = a, err
-	if x.serving == nil && x.ctx.Err() == nil {
+	alone := x.serving == nil
+	if alone && x.ctx.Err() == nil {
 		x.shrink()
 	}
-	alone := x.serving == nil
+	ending := x.ending
 	x.mu.Unlock()
+	if alone && ending != nil {
+		ending.RecordEnd(a)
+	}
 	x.signal()
 	if x.ctx.Err() != nil {
 		x.discard()
@@ -96,7 +101,7 @@ func (x *call) shrink() {
 		bytes += len(e.Message) + len(e.Data)
 	}
 	x.request.Shed()
-	x.request, x.advance = nil, nil
+	x.request, x.advance, x.ending = nil, nil, nil
 	x.table.finished(x, bytes)
 }
 
@@ -125,6 +130,7 @@ func (x *call) handOff() {
 	if !x.handedOff {
 		x.handedOff = true
 		x.unwatch()
+		x.ending = x.request.Ending()
 		x.request.HandOff(x.await)
 	}
 }

@@ -273,8 +273,9 @@ func TestInputSchema(t *testing.T) {
 			"optional":[{"name":"limit","description":"Bytes","parameter_type":"integer"},{"name":"x"}]}}`,
 			`{"type":"object","properties":{"url":{"type":"string","description":"URL to fetch"},"limit":{"type":"integer",
 				"description":"Bytes"},"x":{"type":"string"}},"required":["url"]}`},
-		{`{"parameters":{"required":[{"name":"a","required":true}]}}`,
-			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
+		{`{"parameters":{"required":[{"name":"a","required":true,"writeOnly":false}],
+			"optional":[{"name":"b","writeOnly":true}]}}`,
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","writeOnly":true}},"required":["a"]}`},
 		{`{"parameters":{"optional":[]},"inputSchema":{"properties":{"b":{}}}}`, `{"properties":{"b":{}},"type":"object"}`},
 		{`{"parameters":{}}`, `{"type":"object","properties":{}}`},
 	} {

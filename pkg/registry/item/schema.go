@@ -114,6 +114,9 @@ func schemaOf(parameters json.RawMessage) (schema json.RawMessage, faults []stri
 			if description := rawjson.Get(entry, "description"); !rawjson.Absent(description) {
 				b.Name("description").Raw(description)
 			}
+			if rawjson.True(rawjson.Get(entry, "writeOnly")) { // the record leaves its values out
+				b.Name("writeOnly").Bool(true)
+			}
 			b.End()
 		}
 	}
@@ -144,6 +147,9 @@ func parameter(entry json.RawMessage, required bool) (name, typ, fault string) {
 	}
 	if d := rawjson.Get(entry, "description"); !rawjson.Absent(d) && rawjson.KindOf(d) != rawjson.String {
 		return "", "", fmt.Sprintf("description of %q is not a string", name)
+	}
+	if w := rawjson.Get(entry, "writeOnly"); !rawjson.Absent(w) && rawjson.KindOf(w) != rawjson.Bool {
+		return "", "", fmt.Sprintf("writeOnly of %q is not a boolean", name)
 	}
 	r := rawjson.Get(entry, "required")
 	if !rawjson.Absent(r) && (rawjson.KindOf(r) != rawjson.Bool || rawjson.True(r) != required) {

@@ -203,6 +203,7 @@ type Work struct {
 type Answer struct {
 	Method string
 	Result json.RawMessage
+	Schema json.RawMessage // of the content of the result, or nil
 }
 
 // Limits of the answers of one call that are kept for its line.
@@ -211,8 +212,9 @@ const (
 	maxAnswerBytes = 8 << 10 // of all results
 )
 
-// Answer adds an answer. It keeps only the action of a long answer, and drops answers above the limit.
-func (w *Work) Answer(method string, result json.RawMessage) {
+// Answer adds the answer to a question with params. It keeps only the action of a long answer, and drops answers above
+// the limit.
+func (w *Work) Answer(method string, params, result json.RawMessage) {
 	if len(w.Answers) >= maxAnswers {
 		return
 	}
@@ -223,7 +225,7 @@ func (w *Work) Answer(method string, result json.RawMessage) {
 	if size > maxAnswerBytes {
 		result = ActionOf(result)
 	}
-	w.Answers = append(w.Answers, Answer{method, bytes.Clone(result)})
+	w.Answers = append(w.Answers, Answer{method, bytes.Clone(result), rawjson.Get(params, "requestedSchema")})
 }
 
 // ActionOf returns an answer without its content.

@@ -47,7 +47,7 @@ func TestRecordSchema(t *testing.T) {
 	}
 	members(schema, "", described)
 	for _, kind := range events.Types() {
-		full.Type = kind
+		full.Type, full.Target.IsURI = kind, kind == events.ResourceRead
 		now := time.Now()
 		text := full.AppendLine(nil, now, events.Link{})
 		if err := Check(text); err != nil {

@@ -458,6 +458,11 @@ func (s *Stream) shapeAnswers(answers []events.Answer) {
 		case none, digest:
 			a.Result = events.ActionOf(a.Result)
 		case redacted:
+			if namesSecrets(a.Schema) {
+				var b rawjson.Builder
+				b.Object().Name("properties").Object().Name("content").Raw(a.Schema)
+				a.Result = conceal(rawjson.Normal(a.Result), b.End().End().Bytes())
+			}
 			a.Result = s.config.Redactor.AppendJSON(nil, a.Result)
 		default:
 			a.Result = rawjson.AppendCompact(nil, a.Result)

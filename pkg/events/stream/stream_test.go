@@ -693,18 +693,19 @@ func TestSpareMemory(t *testing.T) {
 
 // AUD-20, AUD-22: answers to questions have the form of arguments, and are bounded.
 func TestAnswers(t *testing.T) {
-	const accepted = `{"action":"accept","content":{"a":"b","password":"sesame"}}`
+	const accepted = `{"action":"accept","content":{"a":"b","password":"sesame","phrase":"open"}}`
+	params := []byte(`{"requestedSchema":{"properties":{"phrase":{"type":"string","writeOnly":true}}}}`)
 	for form, want := range map[Form]string{
 		none:     `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
 		digest:   `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
-		redacted: `[{"method":"m","result":{"action":"accept","content":{"a":"b","password":"**redacted**"}}},`,
+		redacted: `[{"method":"m","result":{"action":"accept","content":{"a":"b","password":"**redacted**","phrase":"[redacted]"}}},`,
 		"full":   `[{"method":"m","result":` + accepted + `},{"method":"m","result":{"role":"user"}}]`,
 	} {
 		var out strings.Builder
 		s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: form})
 		e := call("x")
-		e.Work.Answer("m", []byte(accepted))
-		e.Work.Answer("m", []byte(`{ "role":"user" }`))
+		e.Work.Answer("m", params, []byte(accepted))
+		e.Work.Answer("m", nil, []byte(`{ "role":"user" }`))
 		s.Emit(e)
 		if !strings.Contains(out.String(), `"answers":`+want) {
 			t.Errorf("%s: %s", form, out.String())
@@ -712,7 +713,7 @@ func TestAnswers(t *testing.T) {
 	}
 	var w events.Work
 	for range 40 {
-		w.Answer("m", []byte(`{"action":"decline","content":"`+strings.Repeat("x", 1000)+`"}`))
+		w.Answer("m", nil, []byte(`{"action":"decline","content":"`+strings.Repeat("x", 1000)+`"}`))
 	}
 	size := 0
 	for _, a := range w.Answers {

@@ -109,7 +109,7 @@ func (in *inputRelay) receive(open **asked) {
 	*open = nil
 	for i, a := range answers {
 		if in.event != nil && a.Error == nil {
-			in.event.Draft.Answer(q.questions[i].Method, a.Result)
+			in.event.Draft.Answer(q.questions[i].Method, q.questions[i].Params, a.Result)
 		}
 	}
 	q.answer(answers)

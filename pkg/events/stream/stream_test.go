@@ -696,10 +696,11 @@ func TestAnswers(t *testing.T) {
 	const accepted = `{"action":"accept","content":{"a":"b","password":"sesame","phrase":"open"}}`
 	params := []byte(`{"requestedSchema":{"properties":{"phrase":{"type":"string","writeOnly":true}}}}`)
 	for form, want := range map[Form]string{
-		none:     `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
-		digest:   `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
-		redacted: `[{"method":"m","result":{"action":"accept","content":{"a":"b","password":"**redacted**","phrase":"[redacted]"}}},`,
-		"full":   `[{"method":"m","result":` + accepted + `},{"method":"m","result":{"role":"user"}}]`,
+		none:   `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
+		digest: `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
+		redacted: `[{"method":"m","result":{"action":"accept","content":{"a":"b","password":"**redacted**",` +
+			`"phrase":"[redacted]"}}},`,
+		"full": `[{"method":"m","result":` + accepted + `},{"method":"m","result":{"role":"user"}}]`,
 	} {
 		var out strings.Builder
 		s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: form})

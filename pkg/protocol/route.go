@@ -156,6 +156,7 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 		c.session.Refuse(out, nil, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData(reason))
 	}
 	if !c.AcceptsBatches() {
+		c.recordBatch(m)
 		invalid(c.session.Revision.Load().BatchRefusal)
 		return
 	}
@@ -186,6 +187,27 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 	}
 	if empty {
 		invalid("Empty batch")
+	}
+}
+
+// recordBatch records a batch that is refused as a whole: its first request that leaves an event, and the number of the
+// others. So a client cannot fill a record with one message.
+func (c *Client) recordBatch(m *jsonrpc.Message) {
+	var e *events.Event
+	for part := range rawjson.Elements(m.Array) {
+		request := jsonrpc.Classify(part)
+		switch request.From = m.From; {
+		case request.Shape != jsonrpc.Request || events.TypeOf(request.Method) == "":
+		case e != nil:
+			e.Count++
+		default:
+			if e = c.refusalOf(&request, mcp.CauseInvalid, mcp.CodeInvalidRequest); e == nil {
+				return
+			}
+		}
+	}
+	if e != nil {
+		c.server.Events.Emit(e)
 	}
 }
 
@@ -416,18 +438,24 @@ func traceOf(m *jsonrpc.Message, id string) (t events.Trace) {
 
 // refuse answers a request that does not run, and records that.
 func (c *Client) refuse(m *jsonrpc.Message, out Sink, refusal *mcp.Error) {
+	if e := c.refusalOf(m, refusal.Why(), refusal.Code); e != nil && c.server.Events.Emit(e) != nil {
+		refusal = calls.ErrUnrecorded
+	}
+	c.session.Refuse(out, m.ID, refusal)
+}
+
+// refusalOf returns the event of a request that does not run, or nil if it leaves none.
+func (c *Client) refusalOf(m *jsonrpc.Message, cause mcp.Cause, code int) *events.Event {
 	version, client := c.session.Revision.Load().Name, c.session.Capabilities.Load()
 	if own := stateless.ReadMeta(m.Params.Meta()); own.Claims(m.Method) {
 		version, client = revision.Stateless, own.Capabilities()
 	}
-	if e := c.eventOf(m, version, client); e != nil {
-		e.Cause, e.Work.Code = refusal.Why(), refusal.Code
+	e := c.eventOf(m, version, client)
+	if e != nil {
+		e.Cause, e.Work.Code = cause, code
 		e.Work.Took, e.Work.Arguments = time.Since(e.Began), m.Params.Get(mcp.ParamArguments)
-		if c.server.Events.Emit(e) != nil {
-			refusal = calls.ErrUnrecorded
-		}
 	}
-	c.session.Refuse(out, m.ID, refusal)
+	return e
 }
 
 // A tokenGuard accepts only messages with the shared secret (protocol section 23).

@@ -302,13 +302,18 @@ func TestSecretsOfRefusedCalls(t *testing.T) {
 	c.handshake("2025-11-25", "{}")
 	c.call("hello", arguments)
 	c.call("none", arguments)
+	refused := message("1", "tools/call", `{"name":"hello","arguments":`+arguments+`}`)
+	c.send("[" + refused + "," + message("2", "ping", "") + "," + refused + "]")
+	c.next()
 	lines := recordedLines(t, record, "mcp_tool_call")
 	var got []string
 	for _, l := range lines {
-		got = append(got, fmt.Sprint(l.Data["reason"], " ", l.Data["arguments"], " ", l.Data["arguments_sha256"] != nil))
+		got = append(got, fmt.Sprint(l.Data["reason"], " ", l.Data["arguments"], " ", l.Data["arguments_sha256"] != nil, " ",
+			l.Data["count"]))
 	}
 	want := []string{
-		"invalid_request <nil> true", "<nil> map[phrase:[redacted]] false", "not_found <nil> true",
+		"invalid_request <nil> true <nil>", "<nil> map[phrase:[redacted]] false <nil>", "not_found <nil> true <nil>",
+		"invalid_request <nil> true 1", // a batch
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

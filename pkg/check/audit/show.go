@@ -59,7 +59,7 @@ func Row(e *trail.Entry) []string {
 		why = "exit " + e.Status
 	case e.Interim:
 		why = "goes on"
-	case e.Type == events.HTTPRequest && e.Count > 0: // refusals without a line
+	case e.IsCall() && e.Count > 0: // refusals without a line
 		why += " (" + strconv.Itoa(e.Count) + " more)"
 	}
 	return []string{

@@ -235,8 +235,9 @@ func TestSignals(t *testing.T) {
 	failed.Subject = events.Subject{User: "ada", Client: "claude"}
 	failed.Cause, failed.Work.Status, failed.Work.Span = mcp.CauseStatus, 3, strings.Repeat("c", 16)
 	refused := &events.Event{Type: events.ResourceRead, ID: events.NewID(), Component: "disk-tools",
-		Source: events.Source{Transport: "stdio"}, Target: events.Target{Method: "resources/read", Name: "file:///x"},
-		Cause: mcp.CauseSchema, Work: events.Work{Took: 100 * time.Millisecond, Code: -32602}}
+		Source: events.Source{Transport: "stdio"},
+		Target: events.Target{Method: "resources/read", Name: "file:///x", IsURI: true}, Cause: mcp.CauseSchema,
+		Work: events.Work{Took: 100 * time.Millisecond, Code: -32602}}
 	r.add(&events.Event{Type: events.Start, Component: "disk-tools"}, failed, refused, call("free", 10*time.Millisecond))
 	code, stderr := once(t, to, []string{"OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=lab"}, r.path)
 	if code != 0 || stderr != "mcp-otel: 4 lines sent, 0 skipped, 0 dropped, 0 spans and records refused\n" {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -148,10 +147,8 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 }
 
 func parseEnd(text string, now time.Time) (time.Time, bool) {
-	units := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
-	if at := len(text) - 1; at > 0 && units[text[at:]] != 0 {
-		n, err := strconv.ParseUint(text[:at], 10, 16)
-		return now.Add(time.Duration(n) * units[text[at:]]), err == nil && n > 0
+	if span, ok := cli.Span(text); ok {
+		return now.Add(span), span > 0
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if end, err := time.Parse(layout, text); err == nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -82,15 +81,13 @@ func (o *auditOptions) hash(text string) *cli.Error {
 
 // since parses the time of the option: a duration before now, or a time in one of the forms that audit prints.
 func (o *auditOptions) since(text string) *cli.Error {
-	ago, err := time.ParseDuration(text)
-	for unit, days := range map[string]int{"d": 1, "w": 7} {
-		if number, found := strings.CutSuffix(text, unit); found {
-			var n uint64
-			n, err = strconv.ParseUint(number, 10, 13) // more weeks would exceed a Duration
-			ago = time.Duration(n) * time.Duration(days) * 24 * time.Hour
-		}
+	ago, ok := cli.Span(text)
+	if !ok {
+		var err error
+		ago, err = time.ParseDuration(text)
+		ok = err == nil && ago >= 0
 	}
-	if err == nil && ago >= 0 {
+	if ok {
 		o.Since = time.Now().Add(-ago)
 		return nil
 	}

@@ -147,7 +147,7 @@ func TestOneOutcomeInRecord(t *testing.T) {
 	c.callFor(canAll, "quick")
 	r := asked(t, c.callFor(canAll, "ask"))
 	openGate(t, gate)
-	time.Sleep(200 * time.Millisecond) // usually the script has ended before the retry
+	time.Sleep(200 * time.Millisecond) // lets the script end before the retry; the other order has the same lines
 	answer := c.retry(r, "ask", "{}")
 	c.finish()
 	got := ""

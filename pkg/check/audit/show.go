@@ -59,7 +59,7 @@ func Row(e *trail.Entry) []string {
 		why = "exit " + e.Status
 	case e.Interim:
 		why = "goes on"
-	case e.IsCall() && e.Count > 0: // refusals without a line
+	case e.IsCall() && e.Count > 0: // other refusals were left out
 		why += " (" + strconv.Itoa(e.Count) + " more)"
 	}
 	return []string{
@@ -135,7 +135,7 @@ func (s *Summary) Add(e *trail.Entry) {
 func (g *group) add(e *trail.Entry) {
 	n := 1
 	if e.Type == events.HTTPRequest {
-		n += e.Count // refusals without a line
+		n += e.Count // other refusals were left out
 	}
 	g.Calls += n
 	switch e.Outcome {

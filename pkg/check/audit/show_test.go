@@ -90,7 +90,7 @@ func TestAligned(t *testing.T) {
 	}
 }
 
-// AUD-3: a line that stands for refusals without a line has their number.
+// AUD-3: the row of a refusal has the number of other refusals that were left out.
 func TestRowOfRefusals(t *testing.T) {
 	e := call("/mcp", "", events.Denied, 0)
 	e.Type, e.Reason, e.Count = events.HTTPRequest, "credential", 149

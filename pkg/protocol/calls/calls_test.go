@@ -181,7 +181,7 @@ func TestQueuedUntilHandler(t *testing.T) {
 	q.Events = &outcomes{}
 	const work = 20 * time.Millisecond
 	r := newRequest("1", &output{}, func(_ context.Context, r *Request) (*Answer, error) {
-		time.Sleep(work)
+		time.Sleep(work) // is measured
 		r.HandOff(func(context.Context, *Request) (*Answer, error) { return Bytes(nil), nil })
 		return nil, ErrHandedOff
 	})

@@ -249,14 +249,13 @@ func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin)
 	if s.Config.Server.Events == nil {
 		return o
 	}
-	o.ID = w.Header().Get(requestHeader) // prepare has set it
-
 	if proxies.Address(r.RemoteAddr).IsValid() { // else the client uses a socket file
 		o.Address = r.RemoteAddr
 	}
 	o.Agent = r.UserAgent()
 	o.Agent = o.Agent[:min(len(o.Agent), maxText)]
 	o.Session = shownSession(r.Header.Get(headers.Session))
+	o.ID = w.Header().Get(requestHeader) // prepare has set it
 	return o
 }
 

@@ -163,19 +163,27 @@ func TestOneOutcomeInRecord(t *testing.T) {
 	}
 }
 
-// AUD-3: a call that ends while its client is asked has a last line.
+// AUD-3: a call that ends while its client is asked has a last line, also if its script ended by itself before.
 func TestSuspendedEndInRecord(t *testing.T) {
 	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	leave := filepath.Join(t.TempDir(), "leave")
 	c := start(t, files(t, map[string]string{
-		"tools/ask/tool.sh": asking + `ask '{"r":{"method":"roots/list"}}'`,
-	}), project.Env{"MCPBASH_AUDIT": record})
+		"tools/ask/tool.sh":   asking + `ask '{"r":{"method":"roots/list"}}'`,
+		"tools/leave/tool.sh": asking + `ask '{"r":{"method":"roots/list"}}' & ` + waitAt(leave) + `kill $!; exit 7`,
+	}), project.Env{"MCPBASH_AUDIT": record, "MCPBASH_LOG_LEVEL": "debug"})
+	asked(t, c.callFor(canAll, "leave", `"arguments":{"n":1},`))
+	openGate(t, leave)
+	c.awaitStderr("Complete tool=leave exit=7", 1)
 	asked(t, c.callFor(canAll, "ask"))
 	c.finish()
 	got := ""
 	for _, l := range recordedLines(t, record, "mcp_tool_call") {
-		got += fmt.Sprint(l.Data["interim"], " ", l.Data["reason"], "; ")
+		got += fmt.Sprint(l.Target["name"], " ", l.Data["interim"], " ", l.Data["reason"], " ", l.Data["exit_status"], " ",
+			l.Data["arguments"], "; ")
 	}
-	if got != "true <nil>; <nil> cancelled; " {
+	want := "leave true <nil> <nil> map[n:1]; ask true <nil> <nil> map[]; " +
+		"leave <nil> cancelled 7 map[n:1]; ask <nil> cancelled 143 map[]; "
+	if got != want {
 		t.Error(got)
 	}
 }

@@ -327,12 +327,14 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	return nil
 }
 
-// Ending returns a request that records the end of the call after this request was answered.
+// Ending returns a request that records the end of the call after this request was answered, or nil if it is not
+// recorded.
 func (r *Request) Ending() *Request {
-	e := r.Event.Again()
-	if e != nil {
-		e.Began = r.Event.Began
+	if r.Event == nil {
+		return nil
 	}
+	e := r.Event.Again()
+	e.Began = r.Event.Began
 	return &Request{
 		Params: r.Params, Event: e, Protocol: r.Protocol, requests: r.requests, started: r.started, closed: true,
 	}

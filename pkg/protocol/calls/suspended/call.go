@@ -72,11 +72,7 @@ func (x *call) run(ctx context.Context) (*calls.Answer, error) {
 	if alone && x.ctx.Err() == nil {
 		x.shrink()
 	}
-	ending := x.ending
 	x.mu.Unlock()
-	if alone && ending != nil {
-		ending.RecordEnd(a)
-	}
 	x.signal()
 	if x.ctx.Err() != nil {
 		x.discard()
@@ -101,7 +97,10 @@ func (x *call) shrink() {
 		bytes += len(e.Message) + len(e.Data)
 	}
 	x.request.Shed()
-	x.request, x.advance, x.ending = nil, nil, nil
+	x.request, x.advance = nil, nil
+	if x.ending != nil {
+		bytes += x.ending.Size()
+	}
 	x.table.finished(x, bytes)
 }
 
@@ -147,18 +146,23 @@ func (x *call) stop(reason error) {
 	x.discard()
 }
 
-// discard forgets a cancelled call that has ended, unless a request waits for its result.
+// discard records and forgets a cancelled call that has ended, unless a request waits for its result.
 func (x *call) discard() {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	if !x.ended || x.serving != nil {
+		x.mu.Unlock()
 		return
 	}
-	if a := x.answer; a != nil && a.Done != nil {
+	a, ending := x.answer, x.ending
+	x.answer, x.ending = nil, nil
+	x.table.forget(x)
+	x.mu.Unlock()
+	if ending != nil {
+		ending.RecordEnd(a)
+	}
+	if a != nil && a.Done != nil {
 		a.Done(false)
 	}
-	x.answer = nil
-	x.table.forget(x)
 }
 
 func (x *call) signal() {

@@ -5,7 +5,6 @@ package cluster
 import (
 	"errors"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/freeport"
 	"mcp-bash/test/load"
 )
 
@@ -56,12 +56,11 @@ func makeProject(t *testing.T) string {
 // freePort returns a port that nothing uses.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Port()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 // eventually waits until a condition is true.

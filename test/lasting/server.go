@@ -7,8 +7,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +16,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"mcp-bash/test/freeport"
 )
 
 // A slot is the place of one server, of which there is another one after each that was killed.
@@ -84,14 +84,10 @@ func (r *run) open() error {
 	for i := range n {
 		s := &slot{run: r, n: i, stateless: i%2 == 1, required: i%3 == 1, fresh: i%3 == 0}
 		if r.Over == "http" {
-			// The port is below those that systems choose. So while no server has it, no other program gets it.
-			l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:%d", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250),
-				10_000+rand.IntN(20_000)))
-			if err != nil {
+			var err error
+			if s.address, err = freeport.Address(); err != nil {
 				return err
 			}
-			l.Close()
-			s.address = l.Addr().String()
 		}
 		r.slots = append(r.slots, s)
 	}

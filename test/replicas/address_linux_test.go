@@ -16,6 +16,7 @@ import (
 
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/freeport"
 )
 
 // H-215, H-218: behind nginx and HAProxy as DEPLOY configures them, failures count for the client that makes them. The
@@ -52,12 +53,10 @@ func testAddresses(t *testing.T, p proxy, replace [2]string) {
 		t.Fatal(err)
 	}
 	server, log := startTrusting(t, tokens)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	front, err := freeport.Address()
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := l.Addr().String()
-	l.Close()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config")
 	config := p.configure(t, &cluster{addrs: []string{server, server, server}}, dir, front)

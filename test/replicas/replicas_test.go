@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +24,7 @@ import (
 	"time"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/freeport"
 )
 
 // patience is how long a test waits for an event.
@@ -98,13 +98,11 @@ func newCluster(t *testing.T) *cluster {
 		"TMPDIR="+t.TempDir())
 	var urls []string
 	for range size {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := freeport.Address()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() // all at once, so that the ports differ
-		c.addrs = append(c.addrs, l.Addr().String())
-		urls = append(urls, "http://"+l.Addr().String())
+		c.addrs, urls = append(c.addrs, address), append(urls, "http://"+address)
 	}
 	c.balancer = newBalancer(t, urls...)
 	t.Cleanup(func() {

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/test/freeport"
 )
 
 // The version of the collector, and its parts for the builder and for Go.
@@ -162,13 +162,12 @@ func (c *collector) got() (lines map[string]bool, spans map[string]bool, counted
 
 // A real collector gets everything, also if it is restarted in the middle.
 func TestCollector(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeport.Address()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &collector{t: t, program: buildCollector(t), dir: t.TempDir(), address: l.Addr().String()}
+	c := &collector{t: t, program: buildCollector(t), dir: t.TempDir(), address: address}
 	c.taken = filepath.Join(c.dir, "taken.jsonl")
-	l.Close()
 	r := newRecord(t, filepath.Join(t.TempDir(), "audit.jsonl"))
 	const each, rounds = 1500, 4
 	p := start(t, nil, nil, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + c.address}, r.path)

@@ -129,7 +129,7 @@ func (o *auditOptions) run(s cli.Streams, operands []string, f *cli.Flags) error
 	var records []audit.Record
 	for _, operand := range operands {
 		found, err := audit.Find(operand)
-		if err != nil {
+		if err != nil && !(o.follow && errors.Is(err, audit.ErrNone)) { // a server can start in the folder
 			return unreadable(operand, err)
 		}
 		records = append(records, found...)

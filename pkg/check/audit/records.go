@@ -27,8 +27,8 @@ type Record struct {
 	Name string // the path of the last file; "-" is standard input, which may be a log with other lines
 }
 
-// errNone is the error for a folder without records.
-var errNone = errors.New("there is no record in it")
+// ErrNone is the error for a folder without records.
+var ErrNone = errors.New("there is no record in it")
 
 // Find returns the records of a file or a folder. An ended file alone is a record.
 func Find(path string) ([]Record, error) {
@@ -59,7 +59,7 @@ func Find(path string) ([]Record, error) {
 		}
 	}
 	if records == nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errNone}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNone}
 	}
 	return records, nil
 }

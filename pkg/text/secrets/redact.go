@@ -312,7 +312,7 @@ func (r *Redactor) AppendJSON(dst []byte, v json.RawMessage) []byte { return r.a
 func (r *Redactor) appendJSON(dst []byte, v json.RawMessage, nested int) []byte {
 	w := walker{Redactor: r, nested: nested}
 	v = rawjson.Normal(v)
-	w.texts.Grow(2 * len(v)) // names are read twice
+	w.texts.Grow(len(v))
 	return w.appendValue(dst, v, false)
 }
 
@@ -361,30 +361,41 @@ func (w *walker) appendString(dst []byte, v json.RawMessage, text string) []byte
 }
 
 func (w *walker) appendObject(dst []byte, v json.RawMessage, inEnv bool) []byte {
-	hasValue, isSecret := false, false // {"name":"TOKEN","value":"x"}
-	for quoted, at := range rawjson.Spans(v) {
-		name := w.text(quoted)
-		hasValue = hasValue || strings.EqualFold(name, "value")
-		isSecret = isSecret || (strings.EqualFold(name, "name") || strings.EqualFold(name, "key")) &&
-			w.isName(w.text(v[at.From:at.To]))
-	}
 	dst = append(dst, '{')
+	var p *pair
 	for quoted, at := range rawjson.Spans(v) {
 		name, value := w.text(quoted), v[at.From:at.To]
 		kind := rawjson.KindOf(value)
 		isScalar := kind != rawjson.Object && kind != rawjson.Array
+		isName, isValue := strings.EqualFold(name, "name"), strings.EqualFold(name, "value")
+		if p == nil && (isValue || isName && inEnv) {
+			p = w.pair(v)
+		}
 		dst = rawjson.AppendString(separate(dst), cut(name, append(w.known(name), tokens(name)...)))
 		dst = append(dst, ':')
 		switch {
-		case w.isName(name) && !(kind == rawjson.Number && isCount(name)),
-			isSecret && strings.EqualFold(name, "value"),
-			inEnv && isScalar && !(hasValue && strings.EqualFold(name, "name")):
+		case w.isName(name) && !(kind == rawjson.Number && isCount(name)), isValue && p.isSecret,
+			inEnv && isScalar && !(isName && p.hasValue):
 			dst = append(dst, quotedRedacted...)
 		default:
 			dst = w.appendValue(dst, value, !isScalar && (inEnv || isEnvironment(name)))
 		}
 	}
 	return append(dst, '}')
+}
+
+// A pair describes an object that gives a value a name: {"name":"TOKEN","value":"x"}.
+type pair struct{ hasValue, isSecret bool }
+
+func (w *walker) pair(object json.RawMessage) *pair {
+	var p pair
+	for quoted, at := range rawjson.Spans(object) {
+		name := w.text(quoted)
+		p.hasValue = p.hasValue || strings.EqualFold(name, "value")
+		p.isSecret = p.isSecret || (strings.EqualFold(name, "name") || strings.EqualFold(name, "key")) &&
+			w.isName(w.text(object[at.From:at.To]))
+	}
+	return &p
 }
 
 const quotedRedacted = `"` + Redacted + `"`
@@ -435,6 +446,9 @@ func isHeader(word string) bool {
 
 // value returns the text of a JSON string without its secrets.
 func (r *Redactor) value(text string, nested int) string {
+	if len(r.Values) == 0 && isShortWord(text) {
+		return text
+	}
 	const bearer = "Bearer "
 	if _, ok := ascii.CutPrefixFold(text, bearer); ok {
 		return bearer + Redacted
@@ -443,6 +457,17 @@ func (r *Redactor) value(text string, nested int) string {
 		return Redacted
 	}
 	return r.text(text, nested)
+}
+
+// isShortWord reports whether a text is a word that is too short for a token, such as most arguments. It has no parts.
+// It assigns no value to a name.
+func isShortWord(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; !alnum.has(c) && c != '_' {
+			return false
+		}
+	}
+	return len(text) < shortest
 }
 
 // isThreeParts reports whether a text has the form of a web token: three parts in Base64,

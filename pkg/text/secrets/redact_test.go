@@ -29,6 +29,11 @@ func TestIsName(t *testing.T) {
 			t.Errorf("%s is a name of a secret", name)
 		}
 	}
+	for _, stem := range secretStems {
+		if len(stem) < shortestStem || !isSecretName(stem) {
+			t.Error(stem)
+		}
+	}
 	if isSecretName("") {
 		t.Error("no name is a name of a secret")
 	}
@@ -251,6 +256,9 @@ func FuzzText(f *testing.F) {
 		const secret = "Q7sentinelQ"
 		Text(string(doc))
 		Scan(doc)
+		if isShortWord(name) && (Text(name) != name || isThreeParts(name)) {
+			t.Errorf("%q is a secret", name)
+		}
 		if v, err := rawjson.Check(doc); err == nil {
 			if got := new(Redactor).AppendJSON(nil, v); !json.Valid(got) {
 				t.Errorf("%s: %s", doc, got)

@@ -248,7 +248,7 @@ const shortest = 20
 
 // tokens returns the tokens in a text, form by form.
 func tokens(text string) (list []span) {
-	if len(text) < shortest {
+	if !hasLongWord(text) {
 		return nil
 	}
 	for _, f := range forms() {
@@ -272,6 +272,19 @@ func tokens(text string) (list []span) {
 		}
 	}
 	return append(list, webTokens(text)...)
+}
+
+// hasLongWord reports whether a text has enough characters for a token without a space or a control character.
+func hasLongWord(text string) bool {
+	n := 0
+	for i := range len(text) {
+		if n++; text[i] <= ' ' {
+			n = 0
+		} else if n == shortest {
+			return true
+		}
+	}
+	return false
 }
 
 // endsWord reports whether a text ends with a letter or digit that is not part of an escape

@@ -147,7 +147,14 @@ func (o *auditOptions) run(s cli.Streams, operands []string, f *cli.Flags) error
 }
 
 func unreadable(name string, err error) error {
-	return cli.Failf(cli.CodeNotFound, "%s: %v", cli.Line(name), fsys.Cause(err))
+	remedy := ""
+	switch {
+	case errors.Is(err, audit.ErrCompressed):
+		remedy = "; decompress it to standard input, as in zcat FILE | mcp-bash audit -"
+	case errors.Is(err, boundedfile.ErrNotRegular):
+		remedy = "; use standard input, as in COMMAND | mcp-bash audit -"
+	}
+	return cli.Failf(cli.CodeNotFound, "%s: %v%s", cli.Line(name), fsys.Cause(err), remedy)
 }
 
 // show prints the chosen lines, or their summary.

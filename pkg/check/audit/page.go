@@ -40,7 +40,7 @@ func (p *Page) Add(e *trail.Entry) {
 	p.summary.Add(e)
 	p.all.add(e)
 	p.times.add(e)
-	one := shown{took: e.Took, queued: e.Queued, ran: e.Ran, number: e.Time.UnixMicro()}
+	one := shown{requests: e.Requests(), took: e.Took, queued: e.Queued, ran: e.Ran, number: e.Time.UnixMicro()}
 	for _, cell := range Row(e) {
 		one.cells = append(one.cells, cutCell(cell))
 	}
@@ -56,18 +56,19 @@ func cutCell(text string) string { return cli.Cut(cli.Line(text), maxCell) }
 
 // A list has the requests with the highest numbers. It drops the others.
 type list struct {
-	all  int // the number of added requests, including dropped ones
+	all  int // the number of added requests, including those that are not kept
 	kept []shown
 }
 
 type shown struct {
 	cells             []string // see [Columns]
+	requests          int      // that the line stands for
 	took, queued, ran time.Duration
 	number            int64 // for the order
 }
 
 func (l *list) add(one shown) {
-	l.all++
+	l.all += one.requests
 	if l.kept = append(l.kept, one); len(l.kept) == 2*maxShown {
 		l.cut()
 	}
@@ -233,11 +234,11 @@ func (h *markup) list(name string, l *list) {
 		return
 	}
 	l.cut()
-	longest := int64(0)
+	longest, requests := int64(0), 0
 	for _, one := range l.kept {
-		longest = max(longest, int64(one.took))
+		longest, requests = max(longest, int64(one.took)), requests+one.requests
 	}
-	h.printf("<h2>%s <small>%d of %d requests</small></h2>\n", name, len(l.kept), l.all)
+	h.printf("<h2>%s <small>%d of %d requests</small></h2>\n", name, requests, l.all)
 	h.WriteString(`<p class="quiet">` + key(`fill="url(#wait)"`, "waited") + key(`class="run"`, "script") +
 		key(`class="whole"`, "all of it") + "</p>\n")
 	names := Columns()

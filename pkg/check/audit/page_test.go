@@ -53,6 +53,11 @@ func TestPage(t *testing.T) {
 	if strings.Contains(page, "ask") {
 		t.Error("the page has a request that goes on")
 	}
+	refused := call("/mcp", "", events.Denied, time.Second)
+	refused.Count = 8
+	if page := pageOf(t, refused); !strings.Contains(page, "9 of 9 requests") {
+		t.Error("refusals without a line are not counted")
+	}
 	if empty := pageOf(t); !strings.Contains(empty, "No request was chosen.") || strings.Contains(empty, "<svg") {
 		t.Error("a page without requests")
 	}

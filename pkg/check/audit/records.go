@@ -30,6 +30,9 @@ type Record struct {
 // ErrNone is the error for a folder without records.
 var ErrNone = errors.New("there is no record in it")
 
+// ErrCompressed is the error for a file that is compressed, as tools that rotate logs leave it.
+var ErrCompressed = errors.New("it is compressed")
+
 // Find returns the records of a file or a folder. An ended file alone is a record.
 func Find(path string) ([]Record, error) {
 	if path == "-" {
@@ -40,7 +43,11 @@ func Find(path string) ([]Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Record{{path}}, last.Close()
+		defer last.Close()
+		if isCompressed(last) {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: ErrCompressed}
+		}
+		return []Record{{path}}, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -62,6 +69,15 @@ func Find(path string) ([]Record, error) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNone}
 	}
 	return records, nil
+}
+
+// isCompressed reports whether a file begins as those of gzip, zstd, xz and bzip2 do.
+func isCompressed(f *os.File) bool {
+	var begin [4]byte
+	f.ReadAt(begin[:], 0) // a shorter file is not compressed
+	return slices.ContainsFunc([]string{"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd7zX", "BZh"}, func(magic string) bool {
+		return strings.HasPrefix(string(begin[:]), magic)
+	})
 }
 
 // Distinct returns each record once, without ended files of other ones: a shell that expands * names all of them.

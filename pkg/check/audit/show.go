@@ -133,10 +133,7 @@ func (s *Summary) Add(e *trail.Entry) {
 }
 
 func (g *group) add(e *trail.Entry) {
-	n := 1
-	if e.Type == events.HTTPRequest {
-		n += e.Count // other refusals were left out
-	}
+	n := e.Requests()
 	g.Calls += n
 	switch e.Outcome {
 	case events.Success:

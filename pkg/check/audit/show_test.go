@@ -31,10 +31,13 @@ func TestSummary(t *testing.T) {
 	refused := call("/mcp", "", events.Denied, time.Microsecond)
 	refused.Type, refused.Count = events.HTTPRequest, 8
 	s.Add(refused)
+	batch := call("hello", "bob", events.Failure, 1234567*time.Nanosecond)
+	batch.Count = 1
+	s.Add(batch)
 	s.Add(&trail.Entry{Type: events.Seal})
 	const want = `{"target":"hello","caller":"ada","calls":100,"refused":0,"failed":0,"p50Ms":51,"p99Ms":100}
 {"target":"/mcp","caller":"anonymous","calls":9,"refused":9,"failed":0,"p50Ms":0.001,"p99Ms":0.001}
-{"target":"hello","caller":"bob","calls":1,"refused":0,"failed":1,"p50Ms":1.2,"p99Ms":1.2}
+{"target":"hello","caller":"bob","calls":3,"refused":0,"failed":3,"p50Ms":1.2,"p99Ms":1.2}
 `
 	if got := string(s.AppendJSON(nil)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -51,6 +51,9 @@ type Entry struct {
 // IsCall reports whether a line is about a request of a client, apart from the begin of a session.
 func (e *Entry) IsCall() bool { return e.Method != "" && e.Type != events.Initialize }
 
+// Requests returns how many requests a line about a request stands for: some are left out after others.
+func (e *Entry) Requests() int { return 1 + e.Count }
+
 // IsComplete reports whether a line has the target and the arguments as the client sent them, with their secrets.
 func (e *Entry) IsComplete() bool {
 	text := e.Target + string(e.Arguments)

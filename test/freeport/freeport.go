@@ -11,7 +11,7 @@ import (
 // Address returns an address of this machine that nothing uses. It is likely to differ from all others that tests get.
 func Address() (string, error) {
 	host := "127.0.0.1"
-	if runtime.GOOS == "linux" { // which has more of them
+	if runtime.GOOS == "linux" { // the other systems have one address
 		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250))
 	}
 	port, err := Port()

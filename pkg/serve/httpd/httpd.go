@@ -142,7 +142,7 @@ func New(c Config) *Server {
 
 const (
 	headerTime = 10 * time.Second // for the header of a request
-	extraTime  = time.Second      // the same, above the limit of connections
+	extraTime  = 2 * time.Second  // the same, above the limit of connections
 	bodyTime   = 30 * time.Second // for the header and the body of a request, until readBody ends it
 	unusedTime = 2 * time.Minute  // of a connection without a request
 )

@@ -349,6 +349,9 @@ func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods,
 	if method.Arrive != nil {
 		method.Arrive(r)
 	}
+	if method.Asks {
+		c.suspended.Expect(r)
+	}
 	if outcome == calls.Queued && !c.caller.Shared {
 		return nil
 	}

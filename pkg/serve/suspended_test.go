@@ -331,6 +331,28 @@ func TestEndOfSuspendedCalls(t *testing.T) {
 	})
 }
 
+// M-55, P-903: retries that arrived before the end of the input resume their calls.
+func TestRetriesBeforeTheEnd(t *testing.T) {
+	c := start(t, files(t, map[string]string{"tools/ask/tool.sh": asking + `ask '{"r":{"method":"roots/list"}}'`}), nil)
+	var retries [8]string
+	for i := range retries {
+		arguments := fmt.Sprintf(`"arguments":{"n":%d},`, i)
+		r := asked(t, c.callFor(canAll, "ask", arguments))
+		retries[i] = message(fmt.Sprint(100+i), "tools/call", `{"name":"ask",`+arguments+`"requestState":"`+r.RequestState+
+			`","inputResponses":{"r":{"roots":[]}},`+meta(canAll)+`}`)
+	}
+	for _, retry := range retries {
+		c.send(retry)
+	}
+	c.in.Close()
+	for i := range retries {
+		if got := c.response(fmt.Sprint(100 + i)); !strings.Contains(got, `"isError":false`) {
+			t.Error(got)
+		}
+	}
+	c.finish()
+}
+
 // M-50, M-55: a suspended script that dies, and one that ignores SIGTERM.
 func TestScriptsOfSuspendedCalls(t *testing.T) {
 	held := files(t, nil)

@@ -89,14 +89,16 @@ type Client struct {
 	caller  string // see auth.Identity.Key
 
 	// guarded by the table's lock
-	running int
-	logged  throttle.Throttle // evictions
-	closed  bool
+	running  int
+	logged   throttle.Throttle // evictions
+	closed   bool
+	expected map[*calls.Request]bool // retries that have arrived, and may still resume a call
 }
 
 // NewClient returns a client without calls. owner and caller are keys of its identity.
 func (t *Table) NewClient(s *session.Session, owner, caller string) *Client {
-	return &Client{table: t, session: s, owner: owner, caller: caller, logged: throttle.New(maxLogged)}
+	return &Client{table: t, session: s, owner: owner, caller: caller, logged: throttle.New(maxLogged),
+		expected: make(map[*calls.Request]bool)}
 }
 
 // The settings that limit suspended calls.
@@ -116,6 +118,28 @@ var (
 		"that are allowed (ulimit -n)")
 )
 
+// Expect is called when a request arrives. If it is a retry, [Client.Close] waits until it has resumed its call.
+func (c *Client) Expect(r *calls.Request) {
+	if rawjson.Absent(r.Params.Get(mcp.ParamState)) {
+		return
+	}
+	c.table.mu.Lock()
+	c.expected[r] = true
+	c.table.mu.Unlock()
+	context.AfterFunc(r.Context, func() { c.resolved(r) })
+}
+
+// resolved is called when a retry has resumed its call, or will not.
+func (c *Client) resolved(r *calls.Request) {
+	c.table.mu.Lock()
+	delete(c.expected, r)
+	ends := c.closed && len(c.expected) == 0
+	c.table.mu.Unlock()
+	if ends {
+		c.endAll()
+	}
+}
+
 // Handle answers a request: it begins a call, or resumes the call that the request names.
 func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	responses := r.Params.Get(mcp.ParamResponses)
@@ -129,6 +153,7 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 		return c.begin(r, responses).run(ctx)
 	}
 	x, err := c.find(r)
+	c.resolved(r)
 	if err != nil {
 		return nil, err
 	}
@@ -443,10 +468,20 @@ func (t *Table) forget(x *call) {
 }
 
 // Close ends the client's suspended calls, and cancels later questions of its scripts, because the client sends nothing
-// any more.
+// any more. Retries that have arrived still resume their calls.
 func (c *Client) Close() {
 	c.table.mu.Lock()
 	c.closed = true
+	ends := len(c.expected) == 0
+	c.table.mu.Unlock()
+	if ends {
+		c.endAll()
+	}
+}
+
+// endAll ends the client's suspended calls.
+func (c *Client) endAll() {
+	c.table.mu.Lock()
 	waiting := slices.Clone(c.table.waiting)
 	c.table.mu.Unlock()
 	for _, w := range waiting {

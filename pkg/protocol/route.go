@@ -386,7 +386,7 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 		e.ID = events.NewID()
 	}
 	if c.server.Audit != nil {
-		e.Trace = traceOf(m, e.ID)
+		e.Trace = TraceOf(m, e.ID)
 	}
 	if c.caller.Shared {
 		e.Source.Transport = "http"
@@ -428,8 +428,8 @@ func (c *Client) revisionOf(p calls.Protocol) string {
 	return c.session.Revision.Load().Name
 }
 
-// traceOf returns the trace of a request: of its _meta, or else of its HTTP headers.
-func traceOf(m *jsonrpc.Message, id string) (t events.Trace) {
+// TraceOf returns the trace of a request with an id: of its _meta, of its HTTP headers, or else one with the id.
+func TraceOf(m *jsonrpc.Message, id string) (t events.Trace) {
 	if t.ID, t.Parent = tracecontext.OfMeta(m.Params.Meta()).Or(m.Trace).Trace(); t.ID == "" {
 		t.ID = id
 	}

@@ -267,6 +267,8 @@ func TestRefusalsInRecord(t *testing.T) {
 		want    string // status, method and name of the target, cause
 	}{
 		{"{", nil, "400 POST /mcp invalid_request"},
+		{"{", map[string]string{"Traceparent": "00-" + strings.Repeat("1", 32) + "-" + strings.Repeat("2", 16) + "-01"},
+			"400 POST /mcp invalid_request"},
 		{strings.Repeat(" ", 5000), nil, "413 POST /mcp invalid_request"},
 		{call, nil, "400 tools/call hello invalid_request"},
 		{call, map[string]string{"User-Agent": strings.Repeat("x", 240) + " ghp_0123456789abcdefghijABCDEFGHIJ012345"},
@@ -285,6 +287,10 @@ func TestRefusalsInRecord(t *testing.T) {
 			got += fmt.Sprintf(" %s %s %v", l.Target["method"], l.Target["name"], l.Data["reason"])
 			if l.Source.Type != "local" || l.Source.Value != "" {
 				t.Errorf("the source of a client of a socket file: %+v", l.Source)
+			}
+			trace, ids := fmt.Sprint(l.Metadata.Extra["trace_id"]), []string{l.ID, strings.Repeat("1", 32)}
+			if trace != ids[min(len(c.headers["Traceparent"]), 1)] {
+				t.Errorf("%v: trace %s", c.headers, trace)
 			}
 		}
 		if got != c.want {

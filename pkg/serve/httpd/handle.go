@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -320,6 +321,9 @@ func (s *Server) recordRefusal(w http.ResponseWriter, r *http.Request, m *jsonrp
 		Subject: protocol.SubjectOf(auth.IdentityOf(r.Context())),
 		Target:  events.Target{Method: methodOf(r), Name: r.URL.Path},
 		Work:    events.Work{Code: code},
+	}
+	if s.Config.Server.Audit != nil {
+		e.Trace = protocol.TraceOf(cmp.Or(m, &jsonrpc.Message{Trace: tracecontext.OfHeader(r.Header)}), e.ID)
 	}
 	if m != nil && events.TypeOf(m.Method) != "" {
 		e.Target = protocol.TargetOf(m)

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/pkg/events/seal"
@@ -143,12 +142,12 @@ func TestOneOutcomeInRecord(t *testing.T) {
 		"tools/quick/tool.meta.json": `{"name":"quick","description":"x","longRunning":{"after":1}}`,
 		"tools/ask/tool.sh": `printf '{"r":{"method":"roots/list"}}' >"$MCP_INPUT_DIR/tmp"` + "\n" +
 			`mv "$MCP_INPUT_DIR/tmp" "$MCP_INPUT_DIR/batch.request"` + "\n" + waitAt(gate) + "exit 4",
-	}), project.Env{"MCPBASH_AUDIT": record})
+	}), project.Env{"MCPBASH_AUDIT": record, "MCPBASH_LOG_LEVEL": "debug"})
 	c.callFor(canAll, "quick")
 	r := asked(t, c.callFor(canAll, "ask"))
 	openGate(t, gate)
-	time.Sleep(200 * time.Millisecond) // lets the script end before the retry; the other order has the same lines
-	answer := c.retry(r, "ask", "{}")
+	c.awaitStderr("Complete tool=ask exit=4", 1)
+	answer := c.retry(r, "ask", `{"r":{"roots":[]}}`) // the call may end a moment later
 	c.finish()
 	got := ""
 	lines := recordedLines(t, record, "mcp_tool_call")

@@ -111,13 +111,15 @@ func TestRefusalsEndConnections(t *testing.T) {
 	if ask("/mcp", 401) {
 		t.Error("a connection ends")
 	}
+	alone := func() bool { return s.connections.Open() == 0 }
+	await(t, "the end of the first connection", alone)
 	busy := s.begin("ada", 2, "{")
 	await(t, "the busy connection", func() bool { return s.counted("") == 1 })
 	if !ask("/mcp", 401) {
 		t.Error("the end of a connection above the limit is not announced")
 	}
 	busy.Close()
-	await(t, "the end of the busy connection", func() bool { return s.connections.Open() == 0 })
+	await(t, "the end of the busy connection", alone)
 	s.serving.Store(false)
 	for path, status := range map[string]int{"/mcp": 401, "http://localhost/mcp": 400, "/healthz": 200} {
 		if !ask(path, status) {

@@ -62,7 +62,7 @@ type list struct {
 
 type shown struct {
 	cells             []string // see [Columns]
-	requests          int      // that the line stands for
+	requests          int      // see [trail.Entry.Requests]
 	took, queued, ran time.Duration
 	number            int64 // for the order
 }

@@ -51,7 +51,7 @@ type Entry struct {
 // IsCall reports whether a line is about a request of a client, apart from the begin of a session.
 func (e *Entry) IsCall() bool { return e.Method != "" && e.Type != events.Initialize }
 
-// Requests returns how many requests a line about a request stands for: some are left out after others.
+// Requests returns the number of requests in a line about a request: its own, and those that only its count has.
 func (e *Entry) Requests() int { return 1 + e.Count }
 
 // IsComplete reports whether a line has the target and the arguments as the client sent them, with their secrets.

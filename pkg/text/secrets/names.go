@@ -7,31 +7,18 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// isSecretWord reports whether a word is one of those in the names of secrets: api_key, accessToken, X-Amz-Signature.
-func isSecretWord(word string) bool {
-	var lower [len("authorization")]byte
-	if len(word) > len(lower) {
-		return false
-	}
-	for i := range len(word) {
-		lower[i] = word[i] | 0x20
-	}
-	switch string(lower[:len(word)]) {
-	case "auth", "authorization", "bearer", "cookie", "cookies", "creds", "jwt", "key", "otp", "pass", "pat", "pwd", "sig",
-		"signature":
-		return true
-	}
-	return false
+// secretWords are words in the names of secrets: api_key, accessToken, X-Amz-Signature.
+var secretWords = []string{
+	"auth", "authorization", "bearer", "cookie", "cookies", "creds", "jwt", "key", "otp", "pass", "pat", "pwd", "sig",
+	"signature",
 }
 
-// secretStems are parts of words in the names of secrets, for names without separators: DBPASSWORD, clientsecret. Each
-// has at least shortestStem letters.
+// secretStems are parts of words in the names of secrets, for names without separators:
+// DBPASSWORD, clientsecret.
 var secretStems = []string{
 	"accesskey", "apikey", "authkey", "credential", "passcode", "passphrase", "passwd", "password", "privatekey", "secret",
 	"sessionid", "signingkey",
 }
-
-const shortestStem = 6
 
 // isSecretName reports whether a member, header, variable or option with this name is a
 // secret.
@@ -45,9 +32,9 @@ func isSecretName(name string) bool {
 		isToken := hasSuffixFold(word, "token") || hasSuffixFold(word, "tokens")
 		// MCP's progress token is a number for a request.
 		isProgress := is("progresstoken") || ascii.EqualFold(before, "progress")
-		if isSecretWord(word) || isToken && !isProgress || is("id") && ascii.EqualFold(before, "session") ||
-			len(word) >= shortestStem &&
-				slices.ContainsFunc(secretStems, func(stem string) bool { return containsFold(word, stem) }) {
+		if slices.ContainsFunc(secretWords, is) || isToken && !isProgress ||
+			is("id") && ascii.EqualFold(before, "session") ||
+			slices.ContainsFunc(secretStems, func(stem string) bool { return containsFold(word, stem) }) {
 			return true
 		}
 		before = word

@@ -92,13 +92,12 @@ type Client struct {
 	running  int
 	logged   throttle.Throttle // evictions
 	closed   bool
-	expected map[*calls.Request]bool // retries that have arrived, and may still resume a call
+	expected map[*calls.Request]bool // retries that may still resume a call; nil before the first
 }
 
 // NewClient returns a client without calls. owner and caller are keys of its identity.
 func (t *Table) NewClient(s *session.Session, owner, caller string) *Client {
-	return &Client{table: t, session: s, owner: owner, caller: caller, logged: throttle.New(maxLogged),
-		expected: make(map[*calls.Request]bool)}
+	return &Client{table: t, session: s, owner: owner, caller: caller, logged: throttle.New(maxLogged)}
 }
 
 // The settings that limit suspended calls.
@@ -124,6 +123,9 @@ func (c *Client) Expect(r *calls.Request) {
 		return
 	}
 	c.table.mu.Lock()
+	if c.expected == nil {
+		c.expected = make(map[*calls.Request]bool)
+	}
 	c.expected[r] = true
 	c.table.mu.Unlock()
 	context.AfterFunc(r.Context, func() { c.resolved(r) })
